@@ -38,10 +38,19 @@ class Loaded:
         self.panels.install()
         record_lines(True)
         # These very functions: %autoreload may make others of their names.
-        self.listeners = {"pre_run_cell": _before_a_cell, "post_run_cell": _after_a_cell}
+        self.listeners = {"pre_run_cell": self._before_a_cell, "post_run_cell": _after_a_cell}
         for event, run in self.listeners.items():
             shell.events.register(event, run)
         self.switches.observe(self._panels, names=["panels"])
+
+    def _before_a_cell(self, _info) -> None:
+        record_lines(True)
+        if checking := sys.modules.get("minigrad.course.checking"):
+            checking.check.where, checking.check.cells = _fault_in_words, self._cells
+
+    def _cells(self) -> list[str]:
+        """The text of every cell that was run, also of those that did not compile, with its magics turned into Python."""
+        return self.shell.history_manager.input_hist_parsed
 
     def _panels(self, change) -> None:
         if change["new"]:
@@ -66,7 +75,7 @@ class Loaded:
         self.shell.configurables[:] = [c for c in self.shell.configurables if c is not self.switches]
         self.panels.remove()
         if checking := sys.modules.get("minigrad.course.checking"):
-            checking.check.where = None
+            checking.check.where = checking.check.cells = None
 
 
 def record_lines(on: bool) -> None:
@@ -77,12 +86,6 @@ def record_lines(on: bool) -> None:
         scalar.record_lines(False)
     if provenance := sys.modules.get("minigrad.core.provenance"):  # else minigrad.api switches it on, once it is loaded
         provenance.record_lines(on)
-
-
-def _before_a_cell(_info) -> None:
-    record_lines(True)
-    if checking := sys.modules.get("minigrad.course.checking"):
-        checking.check.where = _fault_in_words
 
 
 def _fault_in_words(answer) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import random
+import re
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +49,7 @@ class Check:
         self._reference: dict[str, Any] = {}
         self._exam = False
         self.where: Callable[[Any], str] | None = None  # %where's sentence about an engine, once `%load_ext minigrad` has brought it
+        self.cells: Callable[[], list[str]] | None = None  # the texts of the cells that were run, once the extension is loaded
         self.last: tuple[Exercise, Any, Result] | None = None  # the last answer that was judged: %where shows where it went wrong
 
     def __repr__(self) -> str:
@@ -67,6 +69,8 @@ class Check:
         if any(answer is lent for lent in self._reference.values()):
             say = f"this {ex.entry} is the course's, from check.mine or check.engine. Run the cell of your own answer, then this one again."
             return Result(ex.id, ex.title, "untried", say=say)
+        if broken := self._broken(ex):
+            return Result(ex.id, ex.title, "untried", say=broken)
         self._tried.add(ex.id)
         if not ex.is_value and not callable(answer):
             kind = "class" if f"class {ex.entry}" in ex.solution else "function"
@@ -87,6 +91,10 @@ class Check:
         if ex.graded:
             program = "" if ex.is_value else fingerprint(safely(own.source_of, answer, otherwise=""))
             self._judged[ex.id] = Claim(ex.id, round(verdict.score, 4), program)
+        missing = "" if verdict.passed else unwritten(ex, answer)
+        hint = self._hint(ex, answer, verdict)
+        if missing and verdict.mistake not in {wrong.name for wrong in ex.bank}:
+            hint = ""  # what is not there yet explains more than its symptoms
         result = Result(
             ex.id,
             ex.title,
@@ -94,11 +102,13 @@ class Check:
             verdict.score,
             ex.points,
             verdict.lines,
-            self._hint(ex, answer, verdict),
+            hint,
             verdict.mistake,
             verdict.first_wrong,
             verdict.notes + ((complaint,) if complaint else ()),
             footer=footer,
+            ideas=verdict.ideas,
+            next=missing,
             claim=self._judged.get(ex.id),
         )
         self.last = (ex, answer, result)
@@ -111,6 +121,21 @@ class Check:
         if known or stopped or self.where is None or not drawn(ex):
             return verdict.hint
         return safely(self.where, answer, otherwise="") or verdict.hint
+
+    def _broken(self, ex: Exercise) -> str:
+        """What to say where the newest cell that defines the entry is no Python: what is bound to the name then is an older version."""
+        begins = re.compile(rf"^(def|class) +{ex.entry}\b|^{ex.entry} *=[^=]", re.M)
+        newest = next((text for text in reversed(self.cells() if self.cells else []) if begins.search(text)), "")
+        try:
+            compile(newest, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+        except SyntaxError as error:
+            line = (error.text or "").strip()
+            at = f"line {error.lineno}" + (f", `{line}`" if line else "")
+            return (f"not judged: the newest text of {ex.entry} did not run. {type(error).__name__} in {at}: {error.msg}. "
+                    "Correct that line, run the cell, then this one again.")
+        except ValueError:  # a null character
+            return ""
+        return ""
 
     def again(self, id: str, probe: str, answer: Any, *inputs: Any) -> Note:
         """One probe with the inputs of a graded copy, as its feedback page writes the call after the deadline."""
@@ -381,6 +406,21 @@ def _show(x: Any) -> str:
     if isinstance(x, dict):
         return ", ".join(f"{_show(value)} ({key})" for key, value in x.items())
     return "[" + ", ".join(map(_show, x)) + "]" if isinstance(x, list) else str(x)[:60]
+
+
+def unwritten(ex: Exercise, answer: Any) -> str:
+    """The first method of the solution's class that the answer's does not have, or has as in the stub; "" of a function."""
+    if not isinstance(answer, type):
+        return ""
+    stub, solution = (vars(ex.load(source)) for source in (ex.stub, ex.solution))
+    for name, method in solution.items():
+        if not isinstance(method, types.FunctionType) or not (name in stub or name.startswith("__")):
+            continue
+        own = getattr(answer, name, None)
+        as_in_stub = name in stub and not _same_code(stub[name], method) and _same_code(own, stub[name])
+        if own is None or own is getattr(object, name, None) or as_in_stub:
+            return f"`{name}`"
+    return ""
 
 
 def untouched(ex: Exercise, answer: Any) -> bool:

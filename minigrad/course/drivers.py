@@ -124,7 +124,8 @@ def entry(answer: Any, key: str, none_counts: bool = False) -> Any:
 
 
 def _tidy(x: Any) -> Any:
-    return x.strip().lower() if isinstance(x, str) else x
+    """A text without blanks around it, the dot and the parentheses of a method, and capitals."""
+    return x.strip().strip(".").removesuffix("()").lower() if isinstance(x, str) else x
 
 
 # ---- chapter 01 -----------------------------------------------------------------------------------------------------------------
@@ -235,7 +236,11 @@ class Smooth:
     def _refuse(self, *_: Any) -> Any:
         raise NotSmooth("it compares x, rounds it or takes an absolute value")
 
-    __lt__ = __gt__ = __le__ = __ge__ = __bool__ = __float__ = __int__ = __abs__ = __round__ = __mod__ = __floordiv__ = _refuse
+    __lt__ = __gt__ = __le__ = __ge__ = __bool__ = __int__ = __abs__ = __round__ = __mod__ = __floordiv__ = _refuse
+
+    def __float__(self) -> Any:
+        raise NotSmooth("a function of the module math makes a plain number of x; write x.sin() for math.sin(x)")
+
     relu = abs = clamp = sign = floor = _refuse
 
     @property
@@ -308,11 +313,11 @@ class Node:
 
     def __init__(self, data: float, _prev: tuple = (), _op: str = "", _locals: tuple = (), name: str = ""):
         self.data, self.grad, self._prev, self._op, self.name = data, 0.0, _prev, _op, name
-        self._edges, self.calls = _locals, 0
+        self._edges, self.calls = tuple(zip(_prev, _locals, strict=True)), 0  # as a rule holds its inputs, whatever becomes of _prev
 
     def _backward(self) -> None:
         self.calls += 1
-        for parent, local in zip(self._prev, self._edges, strict=True):
+        for parent, local in self._edges:
             parent.grad += local * self.grad
 
     def __repr__(self) -> str:
@@ -469,9 +474,14 @@ def value_forward(cls: Any, expression: str, inputs: dict[str, float]) -> Any:
 
 def value_grads(cls: Any, expression: str, inputs: dict[str, float]) -> Any:
     """Run an expression over the learner's class, then their local rules in a correct order. Returns the leaves' gradients."""
+    return value_grads_from(cls, expression, inputs, 1.0)
+
+
+def value_grads_from(cls: Any, expression: str, inputs: dict[str, float], seed: float) -> Any:
+    """The same with another gradient than 1 at the result."""
     out, leaves = _apply(cls, expression, inputs)
     order = _order(out)
-    out.grad = 1.0
+    out.grad = seed
     for node in order:
         node._backward()
     return {name: leaf.grad for name, leaf in leaves.items()}
@@ -1403,11 +1413,12 @@ def adamw_leaves(entry: Any, params: list, grads: list) -> Any:
     """What became of the tensors themselves."""
     tensors, mine, path = _adamw_run(entry, params, grads, {})
     changed = all(a is b for a, b in zip(tensors, mine, strict=True)) and path[0] != path[1]
+    recorded, seen = any(p.grad_fn is not None for p in tensors), all(p._version for p in tensors)
     return {
         "changed in place": changed,
         "still leaves": all(p.is_leaf for p in tensors),
         "still require gradients": all(p.requires_grad for p in tensors),
-        "nothing recorded": all(p.grad_fn is None for p in tensors),
+        "nothing recorded": not recorded and (seen or "hidden from autograd"),
     }
 
 

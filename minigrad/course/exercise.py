@@ -10,8 +10,8 @@ import ast
 import json
 import random
 import textwrap
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Literal
 
@@ -64,6 +64,7 @@ class Probe:
     reads_as: Callable[[Any], Any] | None = None  # an answer that is right as well becomes the one in `want`
     parts: tuple[str, ...] = ()  # names for the places of a result that is a tuple
     note: Callable[..., str] | None = None  # a remark on a right answer: note(got, *args) -> a sentence, or ""
+    idea: str = ""  # what it tests, where the exercise gives its points by idea
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,7 @@ class Exercise:
     reused: bool = False  # later chapters use the answer: a pass offers to write it to my_engine.py
     variants: tuple[str, ...] = ()  # other right programs, in whose breaks a mistake is looked for as in the solution's
     working: str = ""  # of an answer that is a number: a function `working()` that computes it, in which slips are looked for
+    ideas: Mapping[str, float] = field(default_factory=dict)  # the part of the points that each idea is worth; empty: probes by weight
 
     @property
     def graded(self) -> bool:
@@ -167,6 +169,18 @@ class Exercise:
     def counted_points(self) -> int:
         """What the exercise adds to the maximum: nothing where it is optional, because its points come on top."""
         return 0 if self.kind is Kind.OPTIONAL else self.points
+
+    @property
+    def parts(self) -> tuple[tuple[str, float, tuple[Probe, ...]], ...]:
+        """(name, its part of the points, the probes that all have to be right to earn it): the ideas, else every probe by itself."""
+        if self.ideas:
+            return tuple((idea, worth, tuple(p for p in self.probes if p.idea == idea)) for idea, worth in self.ideas.items())
+        whole = sum(probe.weight for probe in self.probes)
+        return tuple((probe.name, probe.weight / whole, (probe,)) for probe in self.probes)
+
+    def earned(self, right: Collection[str]) -> tuple[tuple[str, float, bool], ...]:
+        """(name, its part of the points, whether it is earned) of each of `parts`, when the probes named in `right` are right."""
+        return tuple((name, worth, all(probe.name in right for probe in probes)) for name, worth, probes in self.parts)
 
     @property
     def chapter(self) -> str:
@@ -203,6 +217,11 @@ def _guess(source: str) -> Any:
     """The literal that a cell hands to `check.predict`."""
     calls = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "check.predict"]
     return ast.literal_eval(calls[-1].args[1])
+
+
+def about(idea: str, *probes: Probe) -> tuple[Probe, ...]:
+    """Probes that test one idea."""
+    return tuple(replace(probe, idea=idea) for probe in probes)
 
 
 def but(source: str, old: str, new: str, count: int = -1) -> str:

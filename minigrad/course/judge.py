@@ -6,7 +6,7 @@ object. A judge is safe in the instructor's process, because it only ever sees w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,12 +41,13 @@ class Verdict:
     mistake: str = ""
     first_wrong: dict[str, str] | None = None
     notes: tuple[str, ...] = field(default=())
+    ideas: tuple[tuple[str, bool], ...] = ()  # each idea that the exercise gives points for, and whether it is there
 
 
 def judge(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple] | None = None) -> Verdict:
     """The verdict on the outcomes of all probes. `inputs` are the arguments that were used where they differ from the probes' own.
 
-    The score is what the probes earn: whatever mistake is recognised, more right is never fewer points.
+    The score is what the ideas earn, or the probes: whatever mistake is recognised, more right is never fewer points.
     """
     inputs = inputs or {}
     lines: list[Line] = []
@@ -61,13 +62,23 @@ def judge(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple
             wrong_at[probe.name] = {"probe": probe.name, **where} | ({"node": probe.name} if ex.by_entry else {})
     right = {line.probe for line in lines if line.level in RIGHT}
     if len(right) == len(ex.probes):
-        return Verdict(tuple(lines), True, 1.0, notes=(*_remarks(ex, outcomes, inputs), *_notes(outcomes)))
-    score = sum(p.weight for p in ex.probes if p.name in right) / sum(p.weight for p in ex.probes)
+        return Verdict(tuple(lines), True, 1.0, notes=(*_remarks(ex, outcomes, inputs), *_notes(outcomes)), ideas=ideas(ex, right))
+    score = sum(worth for _, worth, earned in ex.earned(right) if earned)
     if right <= _passed_by_stub(ex, inputs):
         score = 0.0  # no points for what the untouched stub passes too
     hint, mistake, shown_by = _hint(ex, outcomes, [line.probe for line in lines if line.level == OFF], inputs)
     shows = [wrong_at[name] for name in (*shown_by, *wrong_at) if name in wrong_at]
-    return Verdict(tuple(lines), False, score, hint, mistake, shows[0] if shows else None, _notes(outcomes))
+    return Verdict(tuple(lines), False, score, hint, mistake, shows[0] if shows else None, _notes(outcomes), ideas(ex, right))
+
+
+def ideas(ex: Exercise, right: Collection[str]) -> tuple[tuple[str, bool], ...]:
+    """Each idea of the exercise and whether it is there, when these probes are right; () where the points are not given by idea."""
+    return tuple((name, earned) for name, _, earned in ex.earned(right)) if ex.ideas else ()
+
+
+def by_idea(found: Iterable[tuple[str, bool]]) -> str:
+    """"order ✗ · each value once ✓", or ""."""
+    return " · ".join(f"{name} {GLYPH[EXACT if there else OFF]}" for name, there in found)
 
 
 def _hint(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> tuple[str, str, tuple[str, ...]]:

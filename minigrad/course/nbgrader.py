@@ -28,6 +28,7 @@ from .grading.answers import Grade, draw_inputs, grade_answer
 from .grading.pool import answer_server, close, server
 from .grading.reader import Reader
 from .grading.settings import Setting
+from .judge import RIGHT, ideas
 from .published import Chapter, chapters, read
 from .result import Line, Result
 
@@ -231,7 +232,8 @@ def _say(ex: Exercise, grade: Grade) -> str:
     lines = tuple(Line(*line) for line in grade.lines)
     state = "passed" if grade.score == 1 else "failed"
     notes = () if grade.ran == "ok" else (grade.ran,)
-    return repr(Result(ex.id, ex.title, state, grade.score, ex.points, lines, grade.hint, grade.mistake, notes=notes))
+    return repr(Result(ex.id, ex.title, state, grade.score, ex.points, lines, grade.hint, grade.mistake, notes=notes,
+                       ideas=ideas(ex, [line.probe for line in lines if line.level in RIGHT])))
 
 
 # ---- grading, from a grade cell in a kernel -------------------------------------------------------------------------------------------

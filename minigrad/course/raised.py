@@ -92,6 +92,8 @@ def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
         if found := re.search(pattern, message):
             return hint.format(*found.groups()), name.format(*found.groups())
     for type_, part, name, hint in RAISED:
+        if part == "zip()" and "zip" not in ((error.get("where") or {}).get("text") or "zip"):
+            continue  # the learner's own line walks no lists
         if type_ in ("", error["type"]) and part in message:
             return hint, name
     return f"It ends in {error['type']}, for the reason above. Call {ex.entry} yourself in a cell to see every step to it.", "raises"

@@ -6,11 +6,12 @@ What lives here: Result (a check's answer) and Note (hints, reveals, tables). Wh
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from html import escape
 
 from .claims import Claim
-from .judge import GLYPH, Line
+from .judge import APPROX, EXACT, GLYPH, OFF, Line, by_idea
 
 STATES = {
     "passed": ("✓", "--jp-success-color1, #2e7d32"),
@@ -19,8 +20,16 @@ STATES = {
 }
 
 
+FEW = 6  # probes that are listed one by one
+
+
+def _line(line: Line) -> str:
+    return f"{GLYPH[line.level]} {line.probe}" + (f": {line.say}" if line.say else "")
+
+
 def _points(x: float) -> str:
-    return f"{x:.2f}".rstrip("0").rstrip(".")
+    """To one decimal, never rounded up: only a full mark reads like one."""
+    return f"{math.floor(10 * x + 1e-6) / 10:g}"
 
 
 def _code_html(text: str) -> str:
@@ -54,6 +63,8 @@ class Result:
     notes: tuple[str, ...] = ()
     say: str = ""
     footer: str = ""
+    ideas: tuple[tuple[str, bool], ...] = ()  # each idea that earns points, and whether it is there
+    next: str = ""  # what is not written yet
     claim: Claim | None = None  # for the grader, in the metadata of the output
 
     @property
@@ -74,33 +85,45 @@ class Result:
         word = f" ({of})" if self.max_points else ""
         return f"{STATES[self.state][0]} {self.id} {self.title}: {'passed' if self.passed else 'not yet'}{word}"
 
-    def _grouped(self) -> list[tuple[str, str, str]]:
-        """(level, probes, sentence) per shown line. Neighbours with the same sentence share a line; so do silent ones in a long list."""
-        shown: list[tuple[str, str, str]] = []
-        for line in self.lines:
-            if shown and shown[-1][0] == line.level and shown[-1][2] == line.say and (line.say or len(self.lines) > 9):
-                shown[-1] = (line.level, f"{shown[-1][1]}; {line.probe}", line.say)
-            else:
-                shown.append((line.level, line.probe, line.say))
-        return shown
+    def _folded(self) -> tuple[list[Line], list[Line], str]:
+        """(the probes to show, those to fold away, the words for these). Of a long list only the first that fails is shown."""
+        if len(self.lines) <= FEW:
+            return list(self.lines), [], ""
+        works = [line for line in self.lines if line.level in (EXACT, APPROX)]
+        if len(works) == len(self.lines):
+            return [], works, f"{GLYPH[EXACT]} all {len(works)} probes"
+        first = next((line for line in self.lines if line.level == OFF), self.lines[0])
+        full = 10 * len(works) // len(self.lines)
+        bar = "▰" * full + "▱" * (10 - full)
+        return [first], [line for line in self.lines if line is not first], f"{bar} {len(works)} of {len(self.lines)} work"
+
+    def _advice(self) -> list[tuple[str, str]]:
+        """What helps, before what fails: ("Next" or "Hint", sentence)."""
+        return [("Next", self.next)] * bool(self.next) + [("Hint", hint) for hint in self.hint.split("\n") if hint]
 
     def __repr__(self) -> str:
+        shown, folded, words = self._folded()
         rows = [self._head()]
-        rows += [f"  {GLYPH[level]} {probes}" + (f": {say}" if say else "") for level, probes, say in self._grouped()]
+        rows += [f"  {by_idea(self.ideas)}"] if self.ideas and not self.passed else []
+        rows += [f"{what}: {text}" for what, text in self._advice()]
+        rows += [f"  {_line(line)}" for line in shown]
+        rows += [f"  {words}"] if folded else []
         rows += [f"  {note}" for note in self.notes]
-        rows += [f"Hint: {hint}" for hint in self.hint.split("\n") if hint]
         rows += [self.footer] if self.footer else []
         return "\n".join(rows)
 
     def _repr_html_(self) -> str:
-        items = "".join(
-            f"<li>{GLYPH[level]} {_code_html(probes)}" + (f": {_code_html(say)}" if say else "") + "</li>"
-            for level, probes, say in self._grouped()
-        )
+        def listed(lines: list[Line]) -> str:
+            items = "".join(f"<li>{_code_html(_line(line))}</li>" for line in lines)
+            return f'<ul style="list-style:none;padding-left:0.6em;margin:2px 0">{items}</ul>' if items else ""
+
+        shown, folded, words = self._folded()
         inner = f"<strong>{_code_html(self._head())}</strong>"
-        inner += f'<ul style="list-style:none;padding-left:0.6em;margin:2px 0">{items}</ul>' if items else ""
+        inner += f"<div>{_code_html(by_idea(self.ideas))}</div>" if self.ideas and not self.passed else ""
+        inner += "".join(f"<div><strong>{what}:</strong> {_code_html(text)}</div>" for what, text in self._advice())
+        inner += listed(shown)
+        inner += f"<details><summary>{escape(words)}</summary>{listed(folded)}</details>" if folded else ""
         inner += "".join(f"<div>{_code_html(note)}</div>" for note in self.notes)
-        inner += "".join(f"<div><strong>Hint:</strong> {_code_html(hint)}</div>" for hint in self.hint.split("\n") if hint)
         inner += f"<div>{_code_html(self.footer)}</div>" if self.footer else ""
         return _box(self.state, inner)
 

@@ -2,7 +2,7 @@
 
 What lives here: `symptom`, which finds a lost sign, factor or upstream gradient, a transposed or reordered result and the like, and the
 slips in a program or in an answer's working. What does not: words for exceptions (raised.py), the mistakes of particular exercises
-(exercises/chNN.py). No sentence contains the expected value.
+(exercises/chNN.py). No sentence contains the expected value, but for one of a program that is not recognised, on the published inputs.
 """
 
 from __future__ import annotations
@@ -48,7 +48,33 @@ def symptom(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs
             name, hint = broken or _manner(ex, compared, outcomes, wrong, inputs)
     if not hint and any(o["mutated"] for o in outcomes.values()):
         return "The answer changes its inputs. Work on a copy, or make new values instead.", "changes its inputs"
-    return (hint, name) if hint else (UNKNOWN + ex.hints.nudge, "")
+    return (hint, name) if hint else (_shown(ex, outcomes, wrong, inputs) + UNKNOWN + ex.hints.nudge, "")
+
+
+def _written(x: Any) -> str:
+    """Plain data with its numbers to six digits."""
+    if is_odd(x):
+        return str(x["!"])
+    if isinstance(x, dict):
+        return ", ".join(f"{key}: {_written(value)}" for key, value in x.items())
+    if isinstance(x, list):
+        return f"[{', '.join(map(_written, x))}]"
+    return f"{x:.6g}" if type(x) is float else str(x)
+
+
+def _shown(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> str:
+    """Of a program, the smallest wrong probe: what came and what was wanted. "" where either is too long to compare at a glance, and of
+    inputs that were drawn for a student."""
+    if inputs or ex.is_value or _repairs(ex):
+        return ""
+    told = []
+    for p in ex.probes:
+        if p.name in wrong and p.accept is None and not p.raises and p.name in outcomes and not outcomes[p.name]["error"]:
+            args = inputs.get(p.name, p.args)
+            got, want = _written(outcomes[p.name]["got"]), _written(wanted(ex, p, args))
+            if len(got) + len(want) <= 90:
+                told.append(f"In “{p.name}” {got} came back, and {want} is wanted. ")
+    return min(told, key=len, default="")
 
 
 def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
@@ -172,8 +198,8 @@ def _value(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     if isinstance(want, str):
         return _text(ex, got, want, case.probe.name)
     if _number(want):
-        if isinstance(got, list) and len(list(_flat(got))) == 1:
-            return "in brackets", "One number is asked: write it without brackets."
+        if isinstance(got, list) and len(set(map(repr, _flat(got)))) == 1:
+            return "in brackets", "One number is asked: write it once, without brackets."
         return _single(ex, case) if _number(got) else ("", "")
     if isinstance(want, list):
         found = (_form(ex, case), _list(case), _parts([case]) or ("", ""), _multiple(case))
@@ -228,7 +254,10 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
     got, want = case.got, case.want
     if re.search(r"\brow$|\bline$|\bstep$", case.probe.name):  # a place, not a quantity: its size says nothing
         return "another place", "It is not that one. Start at the top: which is the first that does not follow from those above it?"
+    counts = re.search(r"\b(how many|how often|number of)\b", ex.question + ex.stub, re.I)
     if not got and want:
+        if counts:
+            return "zero", "None at all? Take one of them, and look whether it counts."
         return "zero", "Zero would mean that nothing changes. Move the input a little: does the result stay the same?"
     if want and _near(got, -want, 0.01):
         return "sign", "Only the sign is not right. Does the result grow or fall when the input grows?"
@@ -237,7 +266,7 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
         return "another entry's answer", "That number is right for another entry. What distinguishes the two?"
     if found := _derived(ex, case):
         return found, f"Your number is what comes out when {found}."
-    if type(got) is type(want) is int and abs(got - want) == 1:
+    if counts and type(got) is type(want) is int and abs(got - want) == 1:
         return "off by one", "You are off by one: where does the count begin, and is the last one part of it?"
     if want and abs(got - want) <= 0.1 * abs(want):
         return "close", "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end."
@@ -469,14 +498,24 @@ def _nested(x: Any) -> Iterator[Any]:
 
 
 def _same_numbers(a: list, b: list) -> bool:
-    if not all(_number(x) and math.isfinite(x) for x in (*a, *b)):
+    if not all(_number(x) and math.isfinite(x) for x in (*a, *b)) or len(set(b)) < NEEDED:
         return False
     return all(_near(x, y) for x, y in zip(sorted(a), sorted(b), strict=True))
+
+
+NEEDED = 3  # independent wrong numbers that a general fingerprint must fit: one or two fit something by chance
+
+
+def _evidence(cases: list[_Case]) -> int:
+    """How many different wrong numbers there are, each with what it should be."""
+    return len({(round(g, 9), round(w, 9)) for c in cases for g, w in c.leaves if math.isfinite(g) and not _near(g, w)})
 
 
 def _ratio(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     """One factor everywhere."""
     ratios = [c.ratio() for c in cases]
+    if _evidence(cases) < NEEDED:
+        return "", ""
     if all(k is not None and _near(k, -1.0) for k in ratios):
         return "sign", SIGN
     sizes = [_sizes(c) for c in cases]
@@ -513,7 +552,7 @@ def _lists(x: Any) -> Iterator[Any]:
 def _argument(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     """One of the inputs is missing as a factor, or there once too often."""
     numeric = [c for c in cases if c.numeric]
-    if not numeric or len(numeric) < len(cases):
+    if not numeric or len(numeric) < len(cases) or _evidence(cases) < NEEDED:
         return "", ""
     for i in range(len(numeric[0].args)):
         if any(i >= len(c.args) for c in numeric):
@@ -599,8 +638,8 @@ def _powers(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
         each.append((found[path][0] / found[path][1], numbers))
     if len({len(numbers) for _, numbers in each}) != 1 or not each[0][1]:
         return "", ""
-    if len({round(k, 6) for k, _ in each}) < 2:
-        return "", ""  # two cases with different factors make a coincidence unlikely
+    if len({round(k, 6) for k, _ in each}) < NEEDED:
+        return "", ""
     for powers in product((0, 1, -1, 2, -2), repeat=len(each[0][1])):
         if all(_near(k, math.prod(x**p for x, p in zip(numbers, powers, strict=True))) for k, numbers in each):
             where = place(path, cases[0].probe.parts)
@@ -695,14 +734,14 @@ def _manner(
             return "all zero", "Zero comes back everywhere: is something multiplied by 0, or rounded away?"
         if found := _same_entry(cases):
             return found
-        if len(cases) > 1 and all(c.ratio() is not None for c in cases) and any(len(c.leaves) > 1 for c in cases):
+        if len(cases) > 1 and all(c.ratio() is not None for c in cases) and _evidence(cases) - len(cases) >= NEEDED:
             return "a factor of the inputs", "Each time everything is wrong by one factor, and it depends on the inputs: which of them?"
         moved = [{where: g - w for where, g, w in pairs(c.got, c.want) if where == cases[0].off[0]} for c in cases]
-        if len(cases) > 1 and all(m and m.keys() == moved[0].keys() and all(_near(m[k], moved[0][k]) for k in m) for m in moved):
+        if len(cases) >= NEEDED and all(m and m.keys() == moved[0].keys() and all(_near(m[k], moved[0][k]) for k in m) for m in moved):
             where = place(cases[0].off[0], cases[0].probe.parts)
             return "a constant", f"{where or 'The result'} is off by the same amount every time: a term that does not depend on the inputs."
         if any(abs(g) > 1e6 * max(abs(w), 1.0) for c in cases for g, w in c.leaves):
-            return "explodes", "The numbers explode: each round makes the next one larger. Which factor should keep them small?"
+            return "explodes", "Some numbers are more than a million times too large. Print them step by step: where does that begin?"
         if all(_near(g, w, 1e-3) for c in cases for g, w in c.leaves):
             return "nearly", "Nearly right everywhere: is a constant rounded, a difference one-sided, or a formula only an approximation?"
     return _between(ex, cases) or _parts(cases) or (raised(ex, errors[0])[::-1] if errors else _simplest(ex, outcomes, wrong, inputs))
@@ -755,7 +794,8 @@ def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inpu
     for p in ex.probes:
         same = p.driver is failed.driver and bool(p.raises) == bool(failed.raises) and bool(p.accept) == bool(failed.accept)
         if same and p.name not in wrong and p.name in outcomes:
-            return "some inputs", f"It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
+            shown = _shown(ex, outcomes, wrong, inputs)
+            return "some inputs", f"{shown}It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
     if len(wrong) == 1 and len(outcomes) > 1 and failed.accept:
         said = safely(failed.accept, outcomes[failed.name]["got"], *inputs.get(failed.name, failed.args), otherwise="")
         if said:

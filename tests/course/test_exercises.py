@@ -194,7 +194,8 @@ def test_fingerprints_of_the_diamond(name, grads):
     wrong = next(w for w in ex.bank if w.name == name)
     got = run_probes(ex, ex.load(ex.source_of(wrong)))["diamond"]["got"]
     assert (got["a"], got["b"]) == grads
-    assert wanted(ex, ex.probes[1], ex.probes[1].args) == {"y": 1, "f": 1, "e": 1, "d": 6, "c": 7, "b": 19, "a": 25}
+    diamond = next(p for p in ex.probes if p.name == "diamond")
+    assert wanted(ex, diamond, diamond.args) == {"y": 1, "f": 1, "e": 1, "d": 6, "c": 7, "b": 19, "a": 25}
 
 
 def test_instructors_says_which_part_of_the_points_rests_on_fresh_inputs():

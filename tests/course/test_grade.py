@@ -303,8 +303,9 @@ def test_feedback_names_probe_and_hint_and_shows_inputs_only_when_told(class_of_
     root, out, records = class_of_odd_ones
     page = (out / "feedback/ben.html").read_text(encoding="utf-8")
     assert "✗</td><td>diamond" in page and "Hint:" in page and "<dt>inputs" not in page and "<dt>right" not in page
-    worth = B.points * next(p.weight for p in B.probes if p.name == "diamond") / sum(p.weight for p in B.probes)
-    assert f"0 of {worth:g}" in page and escape(B.bank[0].answer.strip()) in page, "points for each probe, and the student's own code"
+    assert f"✗</td><td>order</td><td class=n>0 of {B.points * B.ideas['order']:g}" in page, "points for each idea"
+    assert f"✓</td><td>seed</td><td class=n>{B.points * B.ideas['seed']:g} of {B.points * B.ideas['seed']:g}" in page
+    assert escape(B.bank[0].answer.strip()) in page, "and the student's own code"
     drawn = repr(draw_inputs(B, KEY, "ben", "1")["diamond"])
     assert drawn not in page
     grade(root, out, key=KEY, jobs=1, reveal=True)  # nothing is graded again: the journal has it

@@ -477,7 +477,10 @@ def test_a_mutant_explains_only_what_it_agrees_with_everywhere():
 def test_the_last_resort_is_the_first_hint_once():
     check, ex = Check(), exercises["98.b"]
     result = check("98.b", ex.load("def central_difference(f, x, h=1e-5):\n    return x + 17\n"))
-    assert result.hint == f"I don't recognise this one. Here is a first hint: {ex.hints.nudge}"
+    shown = "In “x² at 3” 20 came back, and 6 is wanted. "
+    assert result.hint == f"{shown}I don't recognise this one. Here is a first hint: {ex.hints.nudge}"
+    drawn = {"x² at 3": ("x²", 4.0)}
+    assert shown not in judge(ex, {p.name: outcome(20.0) for p in ex.probes}, drawn).hint, "not on inputs that were drawn for a student"
     assert ex.hints.rule in repr(check.hint("98.b"))  # the next one, not the same again
 
 

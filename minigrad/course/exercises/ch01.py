@@ -427,6 +427,12 @@ EX_C = Exercise(
             when=_wild_in_one_place,
         ),
         Wrong(
+            "a function of the module math",
+            "import math\n\n\n" + but(STUB_C, "x ** 3", "math.sin(1_000_000 * x)"),
+            "A function of the module math makes a plain number of x, and AD sees nothing of it. Use the method: x.exp() for math.exp(x).",
+            when=lambda seen: "module math" in str((seen.value("near x = 1") or {}).get("not smooth", "")),
+        ),
+        Wrong(
             "a kink",
             but(STUB_C, "x ** 3", "(x - 1).relu() + x"),
             "A kink fools every step size, but the function has to be smooth: + - * / ** and the five methods are enough.",

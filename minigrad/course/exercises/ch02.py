@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, about, ask, but
 
 EX_A = ask(
     "02.a",
@@ -499,12 +499,19 @@ EX_D = Exercise(
     entry="order",
     stub=STUB_D,
     solution=SOLUTION_D,
+    ideas={"honest graphs": 0.4, "a direct cycle": 0.1, "longer cycles": 0.5},
     probes=(
-        _ordered("a chain", [[], [0], [1], [2]]),
-        _ordered("a value used twice is no cycle", [[], [], [0, 1], [0, 1], [2, 3]]),
-        _cycle("a value that is its own parent", [[], [], [0, 1], [0, 1], [4, 2]]),
-        _cycle("a cycle of three", [[4], [], [0, 1], [0, 1], [2, 3]]),
-        _cycle("a cycle below the root", [[2], [], [0, 1], [0, 1], [2, 3]]),
+        *about(
+            "honest graphs",
+            _ordered("a chain", [[], [0], [1], [2]]),
+            _ordered("a value used twice is no cycle", [[], [], [0, 1], [0, 1], [2, 3]]),
+        ),
+        *about("a direct cycle", _cycle("a value that is its own parent", [[], [], [0, 1], [0, 1], [4, 2]])),
+        *about(
+            "longer cycles",
+            _cycle("a cycle of three", [[4], [], [0, 1], [0, 1], [2, 3]]),
+            _cycle("a cycle below the root", [[2], [], [0, 1], [0, 1], [2, 3]]),
+        ),
     ),
     bank=(
         Wrong(

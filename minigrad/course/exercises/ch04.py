@@ -7,7 +7,7 @@ from functools import partial
 from ...scalar import Value
 from ...scalar import max as largest
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, about, ask, but
 
 EX_A = ask(
     "04.a",
@@ -139,11 +139,11 @@ _c = partial(but, SOLUTION_C)
 PROGRAMS = {
     "a line": ("wxb", [("p", "*", "w", "x"), ("L", "+", "p", "b")]),
     "a difference": ("at", [("L", "-", "a", "t")]),
-    "max passes to the larger": ("ab", [("m", "max", "a", "b"), ("L", "*", "m", "b")]),
+    "max passes to the larger": ("abc", [("m", "max", "a", "b"), ("L", "*", "m", "c")]),
     "a value with two users": ("ab", [("p", "*", "a", "b"), ("q", "-", "p", "a"), ("L", "*", "q", "p")]),
     "a product with itself": ("xt", [("d", "-", "x", "t"), ("L", "*", "d", "d")]),
     "a long and a short path": ("xy", [("p", "*", "x", "y"), ("q", "+", "p", "y"), ("r", "*", "q", "p"), ("L", "-", "r", "x")]),
-    "with another seed": ("wxb", [("p", "*", "w", "x"), ("s", "+", "p", "b"), ("L", "*", "s", "w")]),
+    "with another seed": ("wxb", [("p", "*", "w", "x"), ("L", "*", "p", "b")]),
 }
 COMPUTE = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y, "max": lambda x, y: largest(x, y)}
 
@@ -169,12 +169,12 @@ def _gradients(rows, seed):
     return {name: seed * value.grad for name, value in made.items()}
 
 
-def _probe(name, numbers, seed=1.0, weight=1.0):
+def _probe(name, numbers, seed=1.0):
     def draw(r):
         drawn = [float(r.choice([-1, 1]) * size) for size in r.sample(range(2, 8), len(numbers))]
         return _ledger(name, drawn, float(r.randint(2, 9)) if seed != 1 else 1.0)
 
-    return Probe(name, _ledger(name, numbers, seed), _gradients, drivers.call, weight, draw=draw)
+    return Probe(name, _ledger(name, numbers, seed), _gradients, drivers.call, draw=draw)
 
 
 EX_C = Exercise(
@@ -189,14 +189,18 @@ EX_C = Exercise(
     reused=True,
     stub=STUB_C,
     solution=SOLUTION_C,
+    ideas={"sum and product": 0.2, "difference": 0.15, "max": 0.15, "accumulation": 0.3, "seed": 0.2},
     probes=(
-        _probe("a line", [3.0, 2.0, 1.0]),
-        _probe("a difference", [5.0, 2.0]),
-        _probe("max passes to the larger", [3.0, 7.0]),
-        _probe("a value with two users", [2.0, 5.0], weight=2),
-        _probe("a product with itself", [7.0, 4.0]),
-        _probe("a long and a short path", [2.0, 3.0], weight=2),
-        _probe("with another seed", [3.0, 2.0, 4.0], 10.0),
+        *about("sum and product", _probe("a line", [3.0, 2.0, 1.0])),
+        *about("difference", _probe("a difference", [5.0, 2.0])),
+        *about("max", _probe("max passes to the larger", [3.0, 7.0, 2.0])),
+        *about(
+            "accumulation",
+            _probe("a value with two users", [2.0, 5.0]),
+            _probe("a product with itself", [7.0, 4.0]),
+            _probe("a long and a short path", [2.0, 3.0]),
+        ),
+        *about("seed", _probe("with another seed", [3.0, 2.0, 4.0], 10.0)),
     ),
     bank=(
         Wrong(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Limits, Probe, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Limits, Probe, Wrong, about, ask, but
 
 # ---- 05.a: class Value ----------------------------------------------------------------------------------------------------------
 
@@ -140,10 +140,10 @@ def _draw(names, positive=(), negative=()):
     return draw
 
 
-def _grads(expression, inputs, want, weight=1.0, name="", **signs):
+def _grads(expression, inputs, want, name="", **signs):
     draw = _draw(tuple(inputs), **signs)
     return Probe(
-        name or f"gradients of {expression}", (expression, inputs), want, drivers.value_grads, weight, draw=lambda r: (expression, draw(r))
+        name or f"gradients of {expression}", (expression, inputs), want, drivers.value_grads, draw=lambda r: (expression, draw(r))
     )
 
 
@@ -176,70 +176,111 @@ EX_A = Exercise(
     entry="Value",
     stub=STUB_A,
     solution=SOLUTION_A,
+    ideas={
+        "sum": 0.15,
+        "product": 0.2,
+        "power": 0.15,
+        "relu": 0.15,
+        "numbers on either side": 0.1,
+        "minus and division": 0.15,
+        "together": 0.1,
+    },
+    # each rule once by itself, once with an upstream gradient that is not 1, and once into an input that already holds a contribution
     probes=(
-        _forward("a + b, a * b and a ** 3 compute", "a + b * a ** 3", {"a": 2.0, "b": 5.0}, 42.0),
-        Probe(
-            "a product remembers its parents",
-            ("a * b", {"a": 2.0, "b": 5.0}),
-            {"a": True, "b": True, "_op is a text": True, "grad starts at": 0.0},
-            drivers.value_records,
+        *about(
+            "sum",
+            _grads("a + b", {"a": 2.0, "b": 5.0}, {"a": 1.0, "b": 1.0}),
+            Probe(
+                "a + b inside a longer expression",
+                ("a + b", {"a": 2.0, "b": 3.0}, 4.0),
+                {"a": 4.0, "b": 4.0},
+                drivers.value_grads_from,
+                draw=lambda r: ("a + b", _draw("ab")(r), float(r.randint(2, 9))),
+            ),
+            _grads("a + a", {"a": 5.0}, {"a": 2.0}),
         ),
-        _grads("a + b", {"a": 2.0, "b": 5.0}, {"a": 1.0, "b": 1.0}),
-        _grads("a * b", {"a": 4.0, "b": 7.0}, {"a": 7.0, "b": 4.0}),
-        _grads("a ** 3", {"a": 2.0}, {"a": 12.0}),
-        _grads("relu(a)", {"a": 3.0}, {"a": 1.0}, positive=("a",)),
-        Probe(
-            "relu below zero",
-            ("relu(a)", {"a": -3.0}),
-            {"a": 0.0},
-            drivers.value_grads,
-            draw=lambda r: ("relu(a)", {"a": -float(r.randint(2, 9))}),
+        *about(
+            "product",
+            Probe(
+                "a product remembers its parents",
+                ("a * b", {"a": 2.0, "b": 5.0}),
+                {"a": True, "b": True, "_op is a text": True, "grad starts at": 0.0},
+                drivers.value_records,
+            ),
+            _grads("a * b", {"a": 4.0, "b": 7.0}, {"a": 7.0, "b": 4.0}),
+            _grads("(a * b) * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 12.0, "b": 8.0, "c": 6.0}),
+            _grads("a * b + a * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 7.0, "b": 2.0, "c": 2.0}),
         ),
-        Probe("relu at zero", ("relu(a)", {"a": 0.0}), {"a": 0.0}, drivers.value_grads, 0.5),
-        _forward("relu computes", "relu(a) + relu(b)", {"a": 3.0, "b": -4.0}, 3.0, positive=("a",), negative=("b",)),
-        # each rule once with an upstream gradient that is not 1 ...
-        _grads("(a + b) * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 4.0, "b": 4.0, "c": 5.0}),
-        _grads("(a * b) * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 12.0, "b": 8.0, "c": 6.0}),
-        _grads("a ** 3 * b", {"a": 2.0, "b": 5.0}, {"a": 60.0, "b": 8.0}),
-        _grads(
-            "relu(a) * b + relu(c) * b", {"a": 3.0, "b": 5.0, "c": -4.0}, {"a": 5.0, "b": 3.0, "c": 0.0}, positive=("a",), negative=("c",)
+        *about(
+            "power",
+            _grads("a ** 3", {"a": 2.0}, {"a": 12.0}),
+            _grads("a ** 3 * b", {"a": 2.0, "b": 5.0}, {"a": 60.0, "b": 8.0}),
+            _grads("a ** 2 + a ** 3", {"a": 2.0}, {"a": 16.0}),
+            _grads("(a * b) ** 2", {"a": 2.0, "b": 3.0}, {"a": 36.0, "b": 24.0}),
+            Probe(
+                "a power at zero",
+                ("a ** 2 * b", {"a": 0.0, "b": 5.0}),
+                {"a": 0.0, "b": 0.0},
+                drivers.value_grads,
+                draw=lambda r: ("a ** 2 * b", {"a": 0.0, "b": float(r.randint(2, 9))}),
+            ),
         ),
-        # ... and once into an input that already holds a contribution
-        _grads("a + a", {"a": 5.0}, {"a": 2.0}),
-        _grads("a * b + a * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 7.0, "b": 2.0, "c": 2.0}),
-        _grads("(a + b) * (a + c) * (b + a)", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 85.0, "b": 60.0, "c": 25.0}),
-        _grads("(a + b) * (c + b) * (b + c)", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 49.0, "b": 119.0, "c": 70.0}),
-        _grads("a ** 2 + a ** 3", {"a": 2.0}, {"a": 16.0}),
-        _grads("relu(a) + a", {"a": 3.0}, {"a": 2.0}, positive=("a",)),
-        _grads("(a * b) ** 2", {"a": 2.0, "b": 3.0}, {"a": 36.0, "b": 24.0}),
-        _grads("relu(a * b) + (a + b) * b", {"a": 2.0, "b": 3.0}, {"a": 6.0, "b": 10.0}),
-        _grads("x * 3", {"x": 4.0}, {"x": 3.0}, name="x * 3"),
-        _grads("3 * x", {"x": 4.0}, {"x": 3.0}, name="3 * x"),
-        _forward("1 + x", "1 + x", {"x": 4.0}, 5.0),
-        _forward("-x", "-x", {"x": 4.0}, -4.0),
-        _forward("x - 1", "x - 1", {"x": 4.0}, 3.0),
-        _forward("1 - x", "1 - x", {"x": 4.0}, -3.0),
-        # every form again inside a longer expression: its result has to remember what it was made from
-        _grads("(1 + a) * b", {"a": 4.0, "b": 5.0}, {"a": 5.0, "b": 5.0}),
-        _grads("(3 * a) * b", {"a": 4.0, "b": 5.0}, {"a": 15.0, "b": 12.0}),
-        _grads("-a * b", {"a": 4.0, "b": 5.0}, {"a": -5.0, "b": -4.0}),
-        _grads("(a - 1) * b", {"a": 4.0, "b": 5.0}, {"a": 5.0, "b": 3.0}),
-        _grads("(a - b) * c", {"a": 4.0, "b": 5.0, "c": 3.0}, {"a": 3.0, "b": -3.0, "c": -1.0}),
-        _grads("(1 - a) * b", {"a": 4.0, "b": 5.0}, {"a": -5.0, "b": -3.0}),
-        _grads("a / 2 * b", {"a": 4.0, "b": 5.0}, {"a": 2.5, "b": 2.0}),
-        _grads("1 / a * b", {"a": 4.0, "b": 5.0}, {"a": -0.3125, "b": 0.25}),
-        Probe(
-            "a power at zero",
-            ("a ** 2 * b", {"a": 0.0, "b": 5.0}),
-            {"a": 0.0, "b": 0.0},
-            drivers.value_grads,
-            draw=lambda r: ("a ** 2 * b", {"a": 0.0, "b": float(r.randint(2, 9))}),
+        *about(
+            "relu",
+            _grads("relu(a)", {"a": 3.0}, {"a": 1.0}, positive=("a",)),
+            Probe(
+                "relu below zero",
+                ("relu(a)", {"a": -3.0}),
+                {"a": 0.0},
+                drivers.value_grads,
+                draw=lambda r: ("relu(a)", {"a": -float(r.randint(2, 9))}),
+            ),
+            Probe("relu at zero", ("relu(a)", {"a": 0.0}), {"a": 0.0}, drivers.value_grads),
+            _forward("relu computes", "relu(a) + relu(b)", {"a": 3.0, "b": -4.0}, 3.0, positive=("a",), negative=("b",)),
+            _grads(
+                "relu(a) * b + relu(c) * b",
+                {"a": 3.0, "b": 5.0, "c": -4.0},
+                {"a": 5.0, "b": 3.0, "c": 0.0},
+                positive=("a",),
+                negative=("c",),
+            ),
+            _grads("relu(a) + relu(a)", {"a": 3.0}, {"a": 2.0}, positive=("a",)),
         ),
-        _grads("(1 - a) * b - a", {"a": 3.0, "b": 5.0}, {"a": -6.0, "b": -2.0}),
-        _grads("a / b", {"a": 6.0, "b": 4.0}, {"a": 0.25, "b": -0.375}),
-        _grads("3 / x", {"x": 4.0}, {"x": -0.1875}, name="3 / x"),
-        _forward("x / 2", "x / 2", {"x": 5.0}, 2.5),
-        _grads("(3 * x + 2) ** 2", {"x": 1.0}, {"x": 30.0}, weight=2),
+        *about(
+            "numbers on either side",
+            _grads("x * 3", {"x": 4.0}, {"x": 3.0}, name="x * 3"),
+            _grads("3 * x", {"x": 4.0}, {"x": 3.0}, name="3 * x"),
+            _forward("1 + x", "1 + x", {"x": 4.0}, 5.0),
+            # every form again inside a longer expression: its result has to remember what it was made from
+            _grads("(1 + a) * b", {"a": 4.0, "b": 5.0}, {"a": 5.0, "b": 5.0}),
+            _grads("(3 * a) * b", {"a": 4.0, "b": 5.0}, {"a": 15.0, "b": 12.0}),
+        ),
+        *about(
+            "minus and division",
+            _forward("-x", "-x", {"x": 4.0}, -4.0),
+            _forward("x - 1", "x - 1", {"x": 4.0}, 3.0),
+            _forward("1 - x", "1 - x", {"x": 4.0}, -3.0),
+            _grads("-a * b", {"a": 4.0, "b": 5.0}, {"a": -5.0, "b": -4.0}),
+            _grads("(a - 1) * b", {"a": 4.0, "b": 5.0}, {"a": 5.0, "b": 3.0}),
+            _grads("(a - b) * c", {"a": 4.0, "b": 5.0, "c": 3.0}, {"a": 3.0, "b": -3.0, "c": -1.0}),
+            _grads("(1 - a) * b", {"a": 4.0, "b": 5.0}, {"a": -5.0, "b": -3.0}),
+            _grads("(1 - a) * b - a", {"a": 3.0, "b": 5.0}, {"a": -6.0, "b": -2.0}),
+            _grads("a / 2 * b", {"a": 4.0, "b": 5.0}, {"a": 2.5, "b": 2.0}),
+            _grads("1 / a * b", {"a": 4.0, "b": 5.0}, {"a": -0.3125, "b": 0.25}),
+            _grads("a / b", {"a": 6.0, "b": 4.0}, {"a": 0.25, "b": -0.375}),
+            _grads("3 / x", {"x": 4.0}, {"x": -0.1875}, name="3 / x"),
+            _forward("x / 2", "x / 2", {"x": 5.0}, 2.5),
+        ),
+        *about(
+            "together",
+            _forward("a + b, a * b and a ** 3 compute", "a + b * a ** 3", {"a": 2.0, "b": 5.0}, 42.0),
+            _grads("(a + b) * c", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 4.0, "b": 4.0, "c": 5.0}),
+            _grads("relu(a) + a", {"a": 3.0}, {"a": 2.0}, positive=("a",)),
+            _grads("relu(a * b) + (a + b) * b", {"a": 2.0, "b": 3.0}, {"a": 6.0, "b": 10.0}),
+            _grads("(a + b) * (a + c) * (b + a)", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 85.0, "b": 60.0, "c": 25.0}),
+            _grads("(a + b) * (c + b) * (b + c)", {"a": 2.0, "b": 3.0, "c": 4.0}, {"a": 49.0, "b": 119.0, "c": 70.0}),
+            _grads("(3 * x + 2) ** 2", {"x": 1.0}, {"x": 30.0}),
+        ),
     ),
     bank=(
         Wrong(
@@ -252,7 +293,8 @@ EX_A = Exercise(
             Wrong(
                 f"{form} makes a number without a past",
                 _a(old, new),
-                f"{form} makes a value that does not remember x, so no gradient reaches x. Build it from an operation that you have.",
+                f"No gradient reaches x through {form}: its result does not remember x, or has no rule. Build it from an operation "
+                "that you have.",
                 on=tuple(f"gradients of {of}" for of in (shows, "a + b", "a * b", "a ** 3", "-a * b")),
             )
             for form, old, new, shows in (
@@ -287,6 +329,14 @@ EX_A = Exercise(
             when=lambda seen: seen.error("1 + x") == "TypeError" and not seen.error("x * 3"),
         ),
         Wrong(
+            "wraps a Value again",
+            _a("        other = other if isinstance(other, Value) else Value(other)\n        out = Value(self.data + other.data",
+               "        other = Value(other.data if isinstance(other, Value) else other)\n        out = Value(self.data + other.data"),
+            "The second operand receives nothing: what the sum remembers is a new Value made from its number, not the one it was given. "
+            "Wrap plain numbers only.",
+            when=lambda seen: _number(seen, "gradients of a + b", "a") == 1.0 and _number(seen, "gradients of a + b", "b") == 0.0,
+        ),
+        Wrong(
             "overwrites in the sum",
             _a("self.grad += out.grad\n            other.grad += out.grad", "self.grad = out.grad\n            other.grad = out.grad"),
             "A value that is used twice gets two contributions. With = the second one replaces the first: use +=.",
@@ -302,7 +352,8 @@ EX_A = Exercise(
             Wrong(
                 f"{name} attaches no rule",
                 _a(rule, rule.replace("        out._backward = _backward\n", "")),
-                f"The {name} passes nothing on. Its rule is written; does its result hold it (out._backward = _backward)?",
+                f"The {name} passes nothing on: its inputs receive 0. Does its result hold the rule (out._backward = _backward), and does "
+                "the rule multiply by out.grad, which is filled in by then? self.grad and other.grad are still 0.",
                 on=(f"gradients of {shows}", f"gradients of {right}"),
             )
             for name, rule, shows, right in (
@@ -431,7 +482,14 @@ EX_A = Exercise(
             "-x without a past",
             _a("        return self * -1\n", "        return Value(-self.data)\n"),
             "-x makes a number that does not remember x, so no gradient reaches x. You have *: build it from that.",
-            when=lambda seen: _number(seen, "gradients of (1 - a) * b - a", "a") == 0.0 and _number(seen, "gradients of a * b", "a"),
+            when=lambda seen: _number(seen, "gradients of -a * b", "a") == 0.0 and _number(seen, "gradients of (a * b) * c", "a"),
+        ),
+        Wrong(
+            "x - y without a rule",
+            _a("        return self + (-other)\n",
+               "        return Value(self.data - (other.data if isinstance(other, Value) else other), (self, other), '-')\n"),
+            "x - y makes a value without a rule of its own. You have + and -x: build it from those.",
+            when=lambda seen: _number(seen, "gradients of (a - b) * c", "a") == 0.0 and _number(seen, "gradients of -a * b", "a"),
         ),
         Wrong(
             "x / y without a rule",
@@ -608,6 +666,10 @@ def _draw_ladder(rng):
     return "ladder", _whole(-4, 6)(rng), rng.randint(8, 14)
 
 
+def _draw_diamond(rng):
+    return "diamond", _whole(2, 8)(rng), _whole(2, 8)(rng)
+
+
 def _draw_equal(rng):
     """Inputs with a + b = a * b, so that c and d hold the same number."""
     return "diamond", *rng.choice([(3.0, 1.5), (1.5, 3.0), (5.0, 1.25), (1.25, 5.0), (9.0, 1.125), (-3.0, 0.75)])
@@ -619,6 +681,10 @@ def _whole(low, high):
 
 _b = partial(but, SOLUTION_B)
 EQUAL = "Two values can hold the same number and are still two nodes. Remember the values themselves, not what they hold."
+ONLY_THE_ROOT = (
+    "Only the root has a gradient in the end: every rule passed zeros on. Does the root get its 1 before the first rule runs, and does no "
+    "line set a .grad back to 0 on the way?"
+)
 USE_PLUS = "An earlier contribution was lost when a later one came. Contributions add up; clear nothing during the pass."
 
 
@@ -643,50 +709,55 @@ EX_B = Exercise(
     entry="backward",
     stub=STUB_B,
     solution=SOLUTION_B,
+    ideas={"seed": 0.15, "order": 0.5, "each value once": 0.2, "leaves others alone": 0.15},
     probes=(
-        Probe("chain y = (3x + 2)²", ("chain", 1.0), _chain, drivers.backward_on, draw=lambda r: ("chain", _whole(-4, 6)(r))),
-        Probe(
-            "diamond", ("diamond", 2.0, 3.0), _diamond, drivers.backward_on, 2, draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r))
+        *about(
+            "seed",
+            Probe("y = a + a", ("a + a", 5.0), {"y": 1.0, "a": 2.0}, drivers.backward_on, draw=lambda r: ("a + a", _whole(-4, 6)(r))),
+            Probe("a leaf as root", ("leaf", 4.0), {"x": 1.0}, drivers.backward_on, draw=lambda r: ("leaf", _whole(-4, 6)(r))),
         ),
-        Probe("y = a + a", ("a + a", 5.0), {"y": 1.0, "a": 2.0}, drivers.backward_on, draw=lambda r: ("a + a", _whole(-4, 6)(r))),
-        Probe("a leaf as root", ("leaf", 4.0), {"x": 1.0}, drivers.backward_on, draw=lambda r: ("leaf", _whole(-4, 6)(r))),
-        Probe(
-            "a long and a short path",
-            ("long and short", 2.0),
-            _long_and_short,
-            drivers.backward_on,
-            draw=lambda r: ("long and short", _whole(2, 7)(r)),
-        ),
-        Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on, draw=_draw_ladder),
-        Probe("y = 1 - x²", ("falling", 2.0), _falling, drivers.backward_on, draw=lambda r: ("falling", _whole(2, 8)(r))),
-        Probe("y = (a + b) * (a + b)", ("written twice", 2.0, 3.0), _written_twice, drivers.backward_on,
-              draw=lambda r: ("written twice", _whole(2, 8)(r), _whole(2, 8)(r))),
-        Probe("two values that are equal", ("diamond", 2.0, 2.0), _diamond, drivers.backward_on, 0.5, draw=_draw_equal),
-        Probe(
-            "each rule runs once",
-            ("diamond", 2.0, 3.0),
-            driver=drivers.backward_calls,
-            accept=lambda got, *_: (
-                None
-                if isinstance(got, dict) and all(n in (0, 1) for n in got.values()) and got.get("c") == 1
-                else "some values ran their rule more than once, or never"
+        *about(
+            "order",
+            Probe("diamond", ("diamond", 2.0, 3.0), _diamond, drivers.backward_on, draw=_draw_diamond),
+            Probe(
+                "a long and a short path",
+                ("long and short", 2.0),
+                _long_and_short,
+                drivers.backward_on,
+                draw=lambda r: ("long and short", _whole(2, 7)(r)),
             ),
-            draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r)),
+            Probe("y = 1 - x²", ("falling", 2.0), _falling, drivers.backward_on, draw=lambda r: ("falling", _whole(2, 8)(r))),
+            Probe("two values that are equal", ("diamond", 2.0, 2.0), _diamond, drivers.backward_on, draw=_draw_equal),
         ),
-        Probe(
-            "a second call, from zero again",
-            ("diamond", 2.0, 3.0),
-            _diamond,
-            drivers.backward_again,
-            draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r)),
+        *about(
+            "each value once",
+            Probe("chain y = (3x + 2)²", ("chain", 1.0), _chain, drivers.backward_on, draw=lambda r: ("chain", _whole(-4, 6)(r))),
+            Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on, draw=_draw_ladder),
+            Probe("y = (a + b) * (a + b)", ("written twice", 2.0, 3.0), _written_twice, drivers.backward_on,
+                  draw=lambda r: ("written twice", _whole(2, 8)(r), _whole(2, 8)(r))),
+            Probe(
+                "each rule runs once",
+                ("diamond", 2.0, 3.0),
+                driver=drivers.backward_calls,
+                accept=lambda got, *_: (
+                    None
+                    if isinstance(got, dict) and all(n in (0, 1) for n in got.values()) and got.get("c") == 1
+                    else "some values ran their rule more than once, or never"
+                ),
+                draw=_draw_diamond,
+            ),
         ),
-        Probe(
-            "other graphs are left alone",
-            (2.0,),
-            {"other": 7.0, "other's parent": 0.0},
-            drivers.backward_leaves_alone,
-            0.5,
-            draw=lambda r: (_whole(-4, 6)(r),),
+        *about(
+            "leaves others alone",
+            Probe("a second call, from zero again", ("a + a", 5.0), {"y": 1.0, "a": 2.0}, drivers.backward_again,
+                  draw=lambda r: ("a + a", _whole(-4, 6)(r))),
+            Probe(
+                "other graphs are left alone",
+                (2.0,),
+                {"other": 7.0, "other's parent": 0.0},
+                drivers.backward_leaves_alone,
+                draw=lambda r: (_whole(-4, 6)(r),),
+            ),
         ),
     ),
     bank=(
@@ -800,6 +871,13 @@ def backward(root):
             on=("diamond", "a long and a short path"),
         ),
         Wrong(
+            "the seed comes last",
+            _b("    root.grad = 1.0\n    for v in reversed(order):    # so reversed: before its parents\n        v._backward()\n",
+               "    for v in reversed(order):\n        v._backward()\n    root.grad = 1.0\n"),
+            ONLY_THE_ROOT,
+            on=("diamond", "each rule runs once"),
+        ),
+        Wrong(
             "clears each parent first",
             SOLUTION_B.replace(
                 "        v._backward()\n", "        for parent in v._prev:\n            parent.grad = 0.0\n        v._backward()\n"
@@ -820,7 +898,7 @@ def backward(root):
         Wrong(
             "clears each value before it runs",
             SOLUTION_B.replace("        v._backward()\n", "        if v is not root:\n            v.grad = 0.0\n        v._backward()\n"),
-            USE_PLUS,
+            ONLY_THE_ROOT,
             on=("diamond", "each rule runs once"),
         ),
         Wrong(
@@ -1106,8 +1184,9 @@ EX_C = Exercise(
         Wrong(
             "steps too small",
             _c("p.data -= p.grad", "p.data -= 0.001 * p.grad"),
-            "Downhill, but 300 steps do not get there. Usually the learning rate is too small: here 0.5 to 1 works well. If the "
-            "loss jumps, it is too large; if it stops falling early, do all units start alike?",
+            "Downhill, but it does not get there. Look at the loss. If it still falls at the end, take longer steps (a learning rate of "
+            "0.5 to 1 works well); if it jumps, shorter ones. If it stops early, the model is the reason: has every unit a bias, are there "
+            "enough of them, and do they start with different numbers?",
             when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 97,
         ),
     ),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, about, ask, but
 
 # ---- 06.a: what must a rule keep? -----------------------------------------------------------------------------------------------
 
@@ -187,7 +187,13 @@ def _forward(op):
     def want(_, inputs):
         return _values[op](*inputs.values())
 
-    return Probe(f"{op} computes", (_calls[op], first), want, drivers.taught_forward, draw=lambda r: (_calls[op], draw(r)))
+    def drawn(r):
+        inputs = draw(r)
+        if op == "atan2":
+            inputs["b"] = -abs(inputs["b"])  # to the left, where the angle is not the arctangent of the quotient
+        return _calls[op], inputs
+
+    return Probe(f"{op} computes", (_calls[op], first), want, drivers.taught_forward, draw=drawn)
 
 
 def _grads(op, times="", plus=False):
@@ -327,6 +333,9 @@ EX_B = Exercise(
         Wrong("math on a Value", _b("math.exp(self.data)", "math.exp(self)"),
               "math.exp needs a plain number: hand it self.data, not the Value.",
               when=lambda seen: "TypeError" in {seen.error(f"{op} computes") for op in _calls}),
+        Wrong("atan of the quotient", _b("math.atan2(self.data, other.data)", "math.atan(self.data / other.data)"),
+              "The quotient does not tell which of the two numbers is negative, so math.atan finds the angle in one half of the plane "
+              "only. math.atan2 takes both numbers.", on=("atan2 computes", "exp computes")),
         Wrong("returns nothing", SOLUTION_B.replace("        return out\n", ""),
               "An operation returns nothing. Each of them ends with return out.",
               when=lambda seen: seen.error("exp computes") == "AttributeError" and seen.error(_timed("exp")) == "TypeError"),
@@ -431,19 +440,26 @@ EX_C = Exercise(
     entry="gradcheck",
     stub=STUB_C,
     solution=SOLUTION_C,
+    ideas={"wrong formulas": 0.25, "upstream gradient": 0.15, "accumulation": 0.15, "zero, tiny and huge": 0.3, "nan": 0.15},
     probes=(
-        _rule("a square", "half of it", [3.0], [0]),
-        _rule("a product", "exchanged", [2.0, 5.0], [0, 1]),
-        _rule("a quotient", "last sign", [3.0, 4.0], [1]),
-        _rule("a product of three", "last is missing", [1.5, -2.0, 0.7], [2]),
-        _rule(TOP, "one hundredth more", [0.0, 2.0], [0]),
-        _rule("relu below zero", "one hundredth more", [-2.0], [0]),
-        _rule(CLOSE, "one hundredth more", [1e-8], [0]),
-        _rule(TINY, "half of it", [2e-8], [0]),
-        _rule("something huge times something tiny", "one hundredth more", [1e6, 1e-8], [0]),
-        _rule("a third", "forgets g", [2.0], [0]),
-        _rule("a square", "replaces", [1.5], [0]),
-        _rule("a product", "nan", [1.2, 3.0], [0]),
+        *about(
+            "wrong formulas",
+            _rule("a square", "half of it", [3.0], [0]),
+            _rule("a product", "exchanged", [2.0, 5.0], [0, 1]),
+            _rule("a quotient", "last sign", [3.0, 4.0], [1]),
+            _rule("a product of three", "last is missing", [1.5, -2.0, 0.7], [2]),
+        ),
+        *about(
+            "zero, tiny and huge",
+            _rule(TOP, "one hundredth more", [0.0, 2.0], [0]),
+            _rule("relu below zero", "one hundredth more", [-2.0], [0]),
+            _rule(CLOSE, "one hundredth more", [1e-8], [0]),
+            _rule(TINY, "half of it", [2e-8], [0]),
+            _rule("something huge times something tiny", "one hundredth more", [1e6, 1e-8], [0]),
+        ),
+        *about("upstream gradient", _rule("a third", "forgets g", [2.0], [0])),
+        *about("accumulation", _rule("a square", "replaces", [1.5], [0])),
+        *about("nan", _rule("a product", "nan", [1.2, 3.0], [0])),
     ),
     bank=(
         Wrong("accepts everything", "def gradcheck(f, xs):\n    return []\n",

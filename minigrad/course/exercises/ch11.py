@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Seen, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Seen, Wrong, about, ask, but
 from . import _truths
 
 # ---- 11.a: twice --------------------------------------------------------------------------------------------------------------------
@@ -307,11 +307,18 @@ EX_C = Exercise(
     entry="largest_lr",
     stub=STUB_C,
     solution=SOLUTION_C,
+    ideas={"the largest curvature": 0.25, "two that are close": 0.25, "few products": 0.5},
     probes=(
-        _bowl(SMALL, [1.0, 4.0, 10.0], lambda r: [1.0, 4.0, float(r.randint(10, 20))]),
-        _bowl(CLOSE, [1.0, 9.3, 10.0], lambda r: (lambda top: [1.0, 0.93 * top, top])(float(r.randint(8, 30)))),
-        _bowl(FLAT, [0.001, 0.02, 0.3], lambda r: [0.001, 0.02, r.choice([0.1, 0.2, 0.3, 0.4])]),
-        _bowl(MANY, _many(12.0), lambda r: _many(float(r.randint(10, 15)))),
+        *about(
+            "the largest curvature",
+            _bowl(SMALL, [1.0, 4.0, 10.0], lambda r: [1.0, 4.0, float(r.randint(10, 20))]),
+            _bowl(FLAT, [0.001, 0.02, 0.3], lambda r: [0.001, 0.02, r.choice([0.1, 0.2, 0.3, 0.4])]),
+        ),
+        *about(
+            "two that are close",
+            _bowl(CLOSE, [1.0, 9.3, 10.0], lambda r: (lambda top: [1.0, 0.93 * top, top])(float(r.randint(8, 30)))),
+        ),
+        *about("few products", _bowl(MANY, _many(12.0), lambda r: _many(float(r.randint(10, 15))))),
     ),
     bank=(
         Wrong("without products",

@@ -6,7 +6,7 @@ import math
 from functools import partial
 
 from .. import drivers
-from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, ask, but
+from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, about, ask, but
 
 EX_A = ask(
     "16.a",
@@ -166,15 +166,22 @@ EX_B = Exercise(
     entry="checkpointed_chain",
     stub=STUB_B,
     solution=SOLUTION_B,
+    ideas={"the right gradient": 0.5, "little memory and little work": 0.5},  # either of the two last alone is easy
     probes=(
-        *(
-            Probe(f"{n} layers", (n, x, g), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(n),
-                  parts=("the output", "the gradient at x"))
-            for n, x, g in ((16, [0.7, -0.2], [1.0, 0.5]), (100, [-0.4, 0.3], [2.0, 1.0]))
+        *about(
+            "the right gradient",
+            *(
+                Probe(f"{n} layers", (n, x, g), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(n),
+                      parts=("the output", "the gradient at x"))
+                for n, x, g in ((16, [0.7, -0.2], [1.0, 0.5]), (100, [-0.4, 0.3], [2.0, 1.0]))
+            ),
+            Probe("order of the layers", PAIRS, driver=drivers.checkpoint_alive, accept=_backwards, draw=_draw_chain(25)),
         ),
-        Probe("order of the layers", PAIRS, driver=drivers.checkpoint_alive, accept=_backwards, draw=_draw_chain(25)),
-        Probe("alive at once", PAIRS, driver=drivers.checkpoint_alive, accept=_alive, weight=2, draw=_draw_chain(100)),
-        Probe("work", PAIRS, driver=drivers.checkpoint_alive, accept=_work, draw=_draw_chain(100)),
+        *about(
+            "little memory and little work",
+            Probe("alive at once", PAIRS, driver=drivers.checkpoint_alive, accept=_alive, draw=_draw_chain(100)),
+            Probe("work", PAIRS, driver=drivers.checkpoint_alive, accept=_work, draw=_draw_chain(100)),
+        ),
     ),
     bank=(
         Wrong(

@@ -7,6 +7,7 @@ import random
 
 from .. import drivers
 from ..exercise import Exercise, Fresh, Hints, Kind, Limits, Probe, Wrong, ask, but
+from .ch10 import HIDDEN
 
 # ---- 17.a: six lines ----------------------------------------------------------------------------------------------------------------
 
@@ -156,6 +157,8 @@ EX_B = Exercise(
             ([[0.5, -1.0], [2.0, 3.0]], [[[1.0, 2.0], [-1.0, 0.5]]] * 2),
             {"changed in place": True, "still leaves": True, "still require gradients": True, "nothing recorded": True},
             drivers.adamw_leaves,
+            reads_as=lambda got: got | {"nothing recorded": bool(got["nothing recorded"])},
+            note=lambda got, *_: HIDDEN if got["nothing recorded"] is not True else "",
         ),
         Probe("gradients of zero", ([[0.5, -1.0], [2.0]], [[[0.0, 0.0], [0.0]]] * 2, {"decay": 0.0}), _adamw, drivers.adamw_steps, 0.5),
     ),

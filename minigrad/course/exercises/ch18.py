@@ -452,7 +452,8 @@ EX_C = Exercise(
             _c("            return v\n", "            found.append(v)\n")
             .replace("    return None", "    return found[0] if found else None")
             .replace("    root.grad = 1.0\n", "    root.grad, found = 1.0, []\n"),
-            "The right value is named, but the pass ran on. Stop at once, because after the first nan everything is nan.",
+            "The right value is named, but another rule ran before you returned. Either the pass runs on after the first nan, or it does "
+            "not take each value after everything that uses it.",
             when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a" and "b" in (seen.value(_ZERO_INF) or {}).get("ran", ()),
         ),
         Wrong(

@@ -189,16 +189,22 @@ def _exercise(ex: Exercise, row: Row, c: Class, reveal: bool) -> str:
         parts.append(f"<p>{code(g['ran'])}</p>")
     inputs: Mapping[str, tuple] = draw_inputs(ex, c.setting.key, row.student, c.setting.round) if reveal else {}
     by_name = {probe.name: probe for probe in ex.probes}
-    whole = sum(probe.weight for probe in ex.probes)
+    right = {name for name, level, _ in g["lines"] if level not in (OFF, SKIPPED)}
+    worth = {probe.name: ex.points * part for _, part, (probe, *_) in ex.parts} if not ex.ideas else {}
     lines = []
     for (name, level, say), got in zip(g["lines"], g.get("got") or [""] * len(g["lines"]), strict=False):
         if (probe := by_name.get(name)) is None:
             continue
-        worth = ex.points * probe.weight / whole
-        earned = worth if level not in (OFF, SKIPPED) else 0.0
+        of = _of(worth[name], name in right) if worth else ""
         shown = _inside(ex, probe, inputs.get(name, probe.args), level, got) if reveal else ""
         lines.append(f"<tr><td>{GLYPH[level]}</td><td>{code(name)}{': ' + code(say) if say else ''}{shown}</td>"
-                     f"<td class=n>{number(earned)} of {number(worth)}</td></tr>")  # fmt: skip
+                     f"<td class=n>{of}</td></tr>")  # fmt: skip
+    if lines and ex.ideas:
+        rows = "".join(
+            f"<tr><td>{GLYPH['exact' if there else OFF]}</td><td>{code(idea)}</td><td class=n>{_of(ex.points * part, there)}</td></tr>"
+            for idea, part, there in ex.earned(right)
+        )
+        parts.append(f"<table class=probes>{rows}</table>")
     table = f"<table class=probes>{''.join(lines)}</table>"
     if lines and all(level not in (OFF, SKIPPED) for _, level, _ in g["lines"]):
         parts.append(f"<details><summary>{many(len(lines), 'probe')}, all right</summary>{table}</details>")
@@ -213,6 +219,10 @@ def _exercise(ex: Exercise, row: Row, c: Class, reveal: bool) -> str:
     if g.get("source"):
         parts.append(f"<details><summary>Your answer</summary><pre>{escape(g['source'].strip())}</pre></details>")
     return "".join((*parts, "</section>"))
+
+
+def _of(worth: float, earned: bool) -> str:
+    return f"{number(worth if earned else 0.0)} of {number(worth)}"
 
 
 def _inside(ex: Exercise, probe: Probe, args: tuple, level: str, got: str) -> str:

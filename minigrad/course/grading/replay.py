@@ -26,8 +26,7 @@ def fresh_share(ex: Exercise) -> float:
 @cache
 def _share(id: str) -> float:
     ex = exercises[id]
-    whole = sum(probe.weight for probe in ex.probes)
-    return sum(probe.weight for probe in ex.probes if probe.draw and not replayed(ex, probe)) / whole
+    return sum(worth for _, worth, probes in ex.parts if any(probe.draw and not replayed(ex, probe) for probe in probes))
 
 
 def replayed(ex: Exercise, probe: Probe) -> bool:
