@@ -436,6 +436,16 @@ def test_every_relative_link_leads_somewhere(page):
         assert not heading or heading in anchors(target), link
 
 
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_file_that_a_page_names_exists(page):
+    """Paths from the top of the project, in back quotes; NN stands for a number, * for anything."""
+    text = page.read_text(encoding="utf-8")
+    for path in re.findall(r"[` ]((?:minigrad|widgets|tests|notebooks|docs|\.github)/[\w./*-]*)(?=[` ])", text):
+        pattern = re.sub(r"NN(_name)?", "*", path.rstrip("/"))
+        made = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT).returncode == 0  # by a command that the page explains
+        assert made or list(ROOT.glob(pattern)), path
+
+
 def test_readme_and_contributing_are_short():
     assert len(README.encode()) <= 8_000
     assert len((ROOT / "CONTRIBUTING.md").read_bytes()) <= 5_000
