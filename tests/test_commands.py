@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 import time
 import urllib.request
 import venv
@@ -407,6 +408,28 @@ def test_readme_code_prints_what_it_says():
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert run.stdout.splitlines() == printed(code) and code.count("print(") == len(printed(code)) > 1, run.stderr
+
+
+def example(page):
+    """The Python example of a page."""
+    (code,) = re.findall(r"^ *```python\n(.*?)^ *```", (ROOT / page).read_text(encoding="utf-8"), re.S | re.M)
+    return textwrap.dedent(code)
+
+
+def test_the_lesson_in_the_documents_is_one():
+    scope = {"__name__": "widgets.lessons.double", "__package__": "widgets.lessons"}
+    exec(example("docs/dev/lesson.md"), scope)
+    shown = scope["double"](n=4)
+    assert "n = 4, and its double is 8." in shown._repr_mimebundle_()["image/svg+xml"]
+    shown.close()
+
+
+def test_the_row_in_the_documents_is_one():
+    code = "import numpy as np, minigrad as torch; from minigrad import cos, sin; from minigrad.core.op import ELEMENTWISE, Op\n"
+    code += example("docs/dev/operation.md") + "x, y = (torch.tensor([n], dtype=torch.float64, requires_grad=True) for n in (0.5, 2.0))\n"
+    code += "print(torch.autograd.gradcheck(wave, (x, y)), wave(x, y).item() == 2 * np.sin(0.5))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert run.stdout == "True True\n", run.stderr
 
 
 def test_the_pages_name_only_targets_that_exist():
