@@ -87,7 +87,7 @@ class Check:
         if not (verdict.passed or verdict.mistake):
             self._hints.setdefault(ex.id, 1)  # the first hint has just been given
         if verdict.first_wrong and drawn(ex):
-            footer += ". Step to the first wrong node, after %load_ext minigrad: %where"
+            footer += f". Step to the first wrong node{'' if self.where else ', after %load_ext minigrad'}: %where"
         if ex.graded:
             program = "" if ex.is_value else fingerprint(safely(own.source_of, answer, otherwise=""))
             self._judged[ex.id] = Claim(ex.id, round(verdict.score, 4), program)

@@ -271,6 +271,16 @@ class _Renamed(ast.NodeTransformer):
 
 def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
     match node:
+        case ast.Call(ast.Name("Value") as made, [data, ast.Tuple([_, *_]), *rest], []):
+            yield ast.Call(made, [data, ast.Tuple([], ast.Load()), *rest], []), "a result does not remember what it was made from"
+        case ast.FunctionDef(name, ast.arguments(args=[ast.arg(this), _]), [ast.Return(ast.BinOp(left, op, right))]) if name[:2] == "__":
+            number = ast.BinOp(_number_of(left), op, _number_of(right))
+            made = ast.Call(ast.Call(ast.Name("type", ast.Load()), [ast.Name(this, ast.Load())], []), [number], [])
+            yield type(node)(**{**dict(ast.iter_fields(node)), "body": [ast.Return(made)]}), f"{name} makes a number without a past"
+        case ast.Call(ast.Name("list"), [ast.Name() as given], []):
+            yield given, "a list of the caller's is changed"
+        case ast.For(ast.Tuple([ast.Name(i), ast.Name(item)]), ast.Call(ast.Name("enumerate"), [ast.Name() as items], [])):
+            yield _Identity(i, item, items).visit(copy.deepcopy(node)), "entries are compared by identity, not by their place"
         case ast.AugAssign(target, _, value):
             yield ast.Assign([target], value), "something is overwritten that should be added to"
             yield ast.Pass(), "one update is missing"
@@ -317,6 +327,27 @@ def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
             yield body[0], "an exception is not caught"
         case ast.With(body=[body]):
             yield body, "a `with` block is missing"
+
+
+def _number_of(node: ast.expr) -> ast.expr:
+    """The plain number behind an operand: `x.data` where it has one."""
+    if isinstance(node, ast.Constant):
+        return node
+    return ast.Call(ast.Name("getattr", ast.Load()), [node, ast.Constant("data"), node], [])
+
+
+class _Identity(ast.NodeTransformer):
+    """In a loop over enumerate(items), `i == k` becomes `item is items[k]`."""
+
+    def __init__(self, i: str, item: str, items: ast.Name):
+        self.i, self.item, self.items = i, item, items
+
+    def visit_Compare(self, node: ast.Compare) -> ast.Compare:
+        match node:
+            case ast.Compare(ast.Name(name), [ast.Eq()], [place]) if name == self.i:
+                entry = ast.Subscript(self.items, place, ast.Load())
+                return ast.Compare(ast.Name(self.item, ast.Load()), [ast.Is()], [entry])
+        return node
 
 
 def _walk(node: ast.AST, path: tuple = ()) -> Iterator[tuple[tuple, ast.AST]]:

@@ -271,6 +271,9 @@ EX_C = Exercise(
               "The average was recorded: each new teacher has all earlier ones in its graph, and the student too. It needs no graph.",
               when=lambda seen: _afterwards(seen, "they are leaves that require gradients") is False
               and _afterwards(seen, "noticed") == "recorded"),
+        Wrong("added, then shrunk", _c("t.add_(s, alpha=1 - m).mul_(m)"),
+              "The factor m comes after the sum, so it shrinks the student's part as well. Shrink the teacher first, then add.",
+              on=("one update", "three updates, while the student moves")),
         Wrong("the student is moved", _c("s.mul_(1 - m).add_(t, alpha=m)"),
               "It is the teacher that moves. The student learns by gradients and must not be touched here.",
               when=lambda seen: _afterwards(seen, "the student is as it was") is False),

@@ -528,6 +528,9 @@ EX_C = Exercise(
         Wrong("layer norm's formula", _c(AT_X, "(g_hat - g_hat.mean(axis=1, keepdims=True) - x_hat * (g_hat * x_hat).mean(axis=1, "
                                                "keepdims=True)) / rms"),
               "One term too many: in layer norm it comes from the mean that is subtracted, and here no mean is subtracted.", on=(ROWS,)),
+        Wrong("the variance in place of the mean square", _c("(x * x).mean(axis=1, keepdims=True)", "x.var(axis=1, keepdims=True)"),
+              "var() takes the mean away before it squares. RMSNorm takes nothing away: r is the root of the mean of the squares of x.",
+              on=("three rows of four", "a single row")),
         Wrong("layer norm altogether", _c("(x * x).mean(axis=1, keepdims=True)", "x.var(axis=1, keepdims=True)").replace(
                   "x_hat = x / rms", "x_hat = (x - x.mean(axis=1, keepdims=True)) / rms").replace(
                   "(g_hat - x_hat", "(g_hat - g_hat.mean(axis=1, keepdims=True) - x_hat"),
