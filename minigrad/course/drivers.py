@@ -674,8 +674,8 @@ def walk_chain(entry: Any, n: int) -> Any:
     return {"names": len(names), "first": names[0] if names else None, "last": names[-1] if names else None}
 
 
-def order_of(entry: Any, parents: list[list[int]]) -> Any:
-    """Run the learner's order on a graph of Nodes, given by each one's parents; the last one is the root. Returns their numbers."""
+def values_found(entry: Any, parents: list[list[int]]) -> Any:
+    """Run the learner's values_of on a graph of Nodes, given by each one's parents; the last one is the root. Returns their numbers."""
     nodes = [Node(1.0, name=str(n)) for n in range(len(parents))]
     for node, of in zip(nodes, parents, strict=True):
         node._prev = tuple(nodes[p] for p in of)

@@ -59,3 +59,12 @@ def test_the_check_names_what_is_there_and_what_is_not():
     line = "seed ✓ · order ✗ · each value once ✓ · leaves others alone ✓"
     assert line in repr(result) and line in result._repr_html_()
     assert "✗" not in repr(Check()("05.b", ex.load(ex.solution)))
+
+
+@pytest.mark.parametrize("part", ["stub", "solution"])
+@pytest.mark.parametrize("walked", ["values_of(root)", "reversed(values_of(root))"])
+def test_no_earlier_chapter_prints_the_order_that_05b_asks_for(part, walked):
+    given = getattr(exercises["02.d"], part)
+    source = given + f"\n\ndef backward(root):\n    root.grad = 1.0\n    for v in {walked}:\n        v._backward()\n"
+    verdict = judge(exercises["05.b"], run_probes(exercises["05.b"], exercises["05.b"].load(source)))
+    assert ("order", False) in verdict.ideas and verdict.score <= 0.5

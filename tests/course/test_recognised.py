@@ -46,8 +46,7 @@ CASES = [
     *code("02.b", ("often.sin()", "(often * 1)"), ("left * often", "left * (p * q)"), ("often * p", "often * q")),
     *code("02.c", ("node is None or node in seen", "node is None")),
     *code("02.d", (
-        "        for parent in v._prev:\n            visit(parent)\n        on_the_way.remove(v)\n        done.append(v)\n",
-        "        done.append(v)\n        for parent in v._prev:\n            visit(parent)\n        on_the_way.remove(v)\n")),
+        "        found.append(v)\n", "        found.append(v)\n        found.append(v)\n")),
     *value("03.a2", -0.1, 0.37, "0.3632"), *entries("03.c", {"A: multiplications": 710}, {"B: multiplications": 13_600}),
     *code("03.b", ("total.get(source, 0.0) + local * total.get(name, 0.0)", "total.get(source, 0.0) + local"),
           ("reversed(graph.items())", "sorted(graph.items())"), ("    return total.get(leaf, 0.0)", "    return total")),

@@ -411,23 +411,23 @@ class GraphCycleError(Exception):
     """A value was made from itself, by however long a way."""
 
 
-def order(root):
-    """All values that root was made from, each after its ._prev.
+def values_of(root):
+    """All values that root was made from, and root itself, each once, in any order.
 
-    A graph with a cycle has no such order: raise GraphCycleError.
+    Raises GraphCycleError if one of them was made from itself.
     """
-    done, seen = [], set()
+    found, seen = [], set()
 
     def visit(v):
         if v in seen:
             return
         seen.add(v)
+        found.append(v)
         for parent in v._prev:
             visit(parent)
-        done.append(v)
 
     visit(root)
-    return done
+    return found
 '''
 
 SOLUTION_D = '''\
@@ -435,8 +435,8 @@ class GraphCycleError(Exception):
     """A value was made from itself, by however long a way."""
 
 
-def order(root):
-    done, seen, on_the_way = [], set(), set()
+def values_of(root):
+    found, seen, on_the_way = [], set(), set()
 
     def visit(v):
         if v in on_the_way:
@@ -444,14 +444,14 @@ def order(root):
         if v in seen:
             return
         seen.add(v)
+        found.append(v)
         on_the_way.add(v)
         for parent in v._prev:
             visit(parent)
         on_the_way.remove(v)
-        done.append(v)
 
     visit(root)
-    return done
+    return found
 '''
 
 
@@ -470,22 +470,19 @@ def _draw_cycle(length):
     return draw
 
 
-def _each_after_its_parents(got, parents):
-    """None when `got` is an order of all values in which each comes after its parents."""
-    if not (isinstance(got, list) and sorted(got) == list(range(len(parents)))):
-        return "every value once is needed"
-    place = {v: i for i, v in enumerate(got)}
-    late = any(place[p] > place[v] for v, of in enumerate(parents) for p in of)
-    return "a value comes before one that it was made from" if late else None
+def _each_once(got, parents):
+    """None when `got` is a list of all values, in any order."""
+    there = isinstance(got, list) and all(type(n) is int for n in got) and sorted(got) == list(range(len(parents)))
+    return None if there else "every value once is needed"
 
 
-def _ordered(name, parents):
-    return Probe(name, (parents,), driver=drivers.order_of, accept=_each_after_its_parents, draw=lambda r: (_draw_parents(r),))
+def _honest(name, parents):
+    return Probe(name, (parents,), driver=drivers.values_found, accept=_each_once, draw=lambda r: (_draw_parents(r),))
 
 
 def _cycle(name, parents):
     lengths = {"a value that is its own parent": 1, "a cycle of three": 3, "a cycle below the root": 0}
-    return Probe(name, (parents,), driver=drivers.order_of, raises=("GraphCycleError",), draw=_draw_cycle(lengths[name]))
+    return Probe(name, (parents,), driver=drivers.values_found, raises=("GraphCycleError",), draw=_draw_cycle(lengths[name]))
 
 
 EX_D = Exercise(
@@ -495,16 +492,16 @@ EX_D = Exercise(
     points=1,
     minutes=8,
     difficulty=2,
-    question="order(root) silently accepts a cycle. Make it raise GraphCycleError, without refusing honest graphs.",
-    entry="order",
+    question="values_of(root) silently accepts a cycle. Make it raise GraphCycleError, without refusing honest graphs.",
+    entry="values_of",
     stub=STUB_D,
     solution=SOLUTION_D,
     ideas={"honest graphs": 0.4, "a direct cycle": 0.1, "longer cycles": 0.5},
     probes=(
         *about(
             "honest graphs",
-            _ordered("a chain", [[], [0], [1], [2]]),
-            _ordered("a value used twice is no cycle", [[], [], [0, 1], [0, 1], [2, 3]]),
+            _honest("a chain", [[], [0], [1], [2]]),
+            _honest("a value used twice is no cycle", [[], [], [0, 1], [0, 1], [2, 3]]),
         ),
         *about("a direct cycle", _cycle("a value that is its own parent", [[], [], [0, 1], [0, 1], [4, 2]])),
         *about(
@@ -574,14 +571,6 @@ EX_D = Exercise(
             SOLUTION_D.replace("raise GraphCycleError(", "raise ValueError("),
             "The cycle is found. Raise GraphCycleError, so that callers can tell it from other mistakes.",
             when=lambda seen: seen.error("a cycle of three") not in ("", "GraphCycleError", "RecursionError"),
-        ),
-        Wrong(
-            "parents after children",
-            SOLUTION_D.replace("        on_the_way.remove(v)\n        done.append(v)\n", "        on_the_way.remove(v)\n").replace(
-                "        on_the_way.add(v)\n", "        on_the_way.add(v)\n        done.append(v)\n"
-            ),
-            "The cycles are found, but each value is appended before its parents. Append it when its visit ends.",
-            when=lambda seen: seen.value("a chain")[0] == len(seen.value("a chain")) - 1,
         ),
     ),
     hints=Hints(
