@@ -53,7 +53,7 @@ PROMISES = {  # what the guide says, word by word, and the tests that show it
     "copies the notebooks into the folder `exam` without the hints and solutions": "test_copy: a_copy_for_an_exam_offers_neither",
     "A probe earns its weight, and each entry of a table its share": "test_judge: each_entry_of_an_answer_earns_its_points",
     "what the untouched stub passes too earns nothing": "test_check: no_points_for_what_the_untouched_stub_passes_too",
-    "an idea is earned when all of its probes are right": "test_ideas: every_probe_tests_an_idea, names_what_is_there",
+    "an idea is earned when all of its": "test_ideas: every_probe_tests_an_idea, the_check_names_what_is_there",
     "Mistakes only add words.": "test_judge: scores_of_odd_forged_and_half_right_outcomes",
     # the three commands
     "The third grades nothing again": "test_grade: the_three_commands",
