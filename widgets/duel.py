@@ -10,6 +10,7 @@ import inspect
 import math
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Mapping
 from html import escape
 from typing import Any, NamedTuple
@@ -47,6 +48,7 @@ def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Differenc
 
 COMMUTE = {"+", "*", "max", "min", "AddBackward0", "MulBackward0", "MaximumBackward0", "MinimumBackward0"}
 VERBS = {"+": "adds", "-": "subtracts", "*": "multiplies by", "/": "divides by"}
+HOPS = 8  # operations around a node that tell it from others which are made alike
 ROUNDS = 20  # so many nodes that have one number and were computed in two ways are passed by, in search of a number that differs
 
 
@@ -67,7 +69,7 @@ class _Pairs:
         keys: dict[Any, int] = {}
         numbers = _clusters(self.values, self.rtol)
         self.made = tuple(self._made(side, keys, numbers[side]) for side in (0, 1))
-        self.used = tuple(self._used(side, keys, self.made[side]) for side in (0, 1))
+        self.around = [*zip(*(self._around(side, keys, self.made[side]) for side in (0, 1)), strict=True)]
         named = tuple(self._made(side, keys, numbers[side], names=True) for side in (0, 1))
         self.twin: dict[int, int] = {}
         self.back: dict[int, int] = {}
@@ -78,7 +80,7 @@ class _Pairs:
             for i in reversed(self.nodes[0]):
                 free = [j for j in there.get(made[0][i], ()) if j not in self.back]
                 if i not in self.twin and free:
-                    self._pair(i, max(free, key=lambda j: self._likeness(i, j)), made)
+                    self._pair(i, max(free, key=lambda j: (*self._likeness(i, j), j)), made)
 
     def _made(self, side: int, keys: dict[Any, int], numbers: list[Any], names: bool = False) -> list[int]:
         """For each node a number that stands for its value and what it is made from, the same in both graphs; with the names of operations,
@@ -102,10 +104,25 @@ class _Pairs:
                 uses[p].append(keys.setdefault(("use", used[i], 0 if nodes[i]["op"] in COMMUTE else slot), len(keys)))
         return used
 
-    def _likeness(self, i: int, j: int) -> tuple:
-        """How much the uses of two nodes have in common, when they are made alike."""
-        mine, other = (sorted(self.made[side][u] for u in self.users[side][n]) for side, n in ((0, i), (1, j)))
-        return self.used[0][i] == self.used[1][j], mine == other, len(set(mine) & set(other)), j
+    def _around(self, side: int, keys: dict[Any, int], made: list[int]) -> list[list[int]]:
+        """For each node numbers that stand for what is around it: within one operation, two, three, ..."""
+        nodes, out = self.traces[side]["nodes"], [made]
+        for _ in range(HOPS):
+            before = out[-1]
+            near: list[list[int]] = [[] for _ in made]
+            for i, parents in enumerate(self.parents[side]):
+                for slot, p in enumerate(parents):
+                    place = 0 if nodes[i]["op"] in COMMUTE else slot
+                    near[p].append(keys.setdefault(("use", before[i], place), len(keys)))
+                    near[i].append(keys.setdefault(("operand", before[p], place), len(keys)))
+            out.append([keys.setdefault((x, *sorted(of)), len(keys)) for x, of in zip(before, near, strict=True)])
+        return out[1:]
+
+    def _likeness(self, i: int, j: int) -> tuple[int, int]:
+        """How much two nodes that are made alike have in common: how far around them all is equal, and how many of their uses are."""
+        far = next((k for k, (ours, theirs) in enumerate(self.around) if ours[i] != theirs[j]), HOPS)
+        mine, other = (Counter(self.made[side][u] for u in self.users[side][n]) for side, n in ((0, i), (1, j)))
+        return far, (mine & other).total()
 
     def _pair(self, i: int, j: int, made: tuple[list[int], ...]) -> None:
         """Pair two nodes that are made alike, and with them what they are made from."""
@@ -128,8 +145,9 @@ class _Pairs:
 
         def fits(order: list[int]) -> tuple[int, ...]:
             pairs = [*zip(ours, order, strict=True)]
+            alike = [self._likeness(p, q) for p, q in pairs]
             return (sum(made[0][p] == made[1][q] for p, q in pairs), sum(self.twin.get(p) == q for p, q in pairs),
-                    -sum(p in self.twin and self.twin[p] != q for p, q in pairs), sum(self.used[0][p] == self.used[1][q] for p, q in pairs))
+                    -sum(p in self.twin and self.twin[p] != q for p, q in pairs), sum(far for far, _ in alike), sum(n for _, n in alike))
 
         return theirs[::-1] if fits(theirs[::-1]) > fits(theirs) else theirs
 

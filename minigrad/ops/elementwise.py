@@ -268,9 +268,14 @@ def _xlogy(x, y):
 
 
 def _sinc_slope(x):
-    """(pi x cos(pi x) - sin(pi x)) / (pi x^2), and 0 at 0."""
+    """(pi x cos(pi x) - sin(pi x)) / (pi x^2). Near 0, where that is 0 / 0, its series, whose own derivatives are finite."""
     a = x * math.pi
-    return where(x == 0, 0, (cos(a) * a - sin(a)) / (a * x))
+    near = abs(a) < 0.5
+    inner, outer = where(near, a, 0), where(near, 1, a)
+    square, series = inner * inner, 0
+    for k in range(8, 0, -1):
+        series = series * square + (-1) ** k * 2 * k / math.factorial(2 * k + 1)
+    return where(near, series * inner, (cos(outer) * outer - sin(outer)) / (outer * outer)) * math.pi
 
 
 def _invert(x):

@@ -271,9 +271,20 @@ def _unbind_rule(gs, x_shape, dim):
 # Functions that check their arguments and choose a row ---------------------------------------------------------------------
 
 
+def _sizes(function, name, shape):
+    """`shape` as whole numbers. Raises PyTorch's error for anything else."""
+    if not isinstance(shape, (tuple, list)):
+        raise errors.new(TypeError, f"{function}(): argument '{name}' (position 2) must be tuple of ints, not {errors.type_name(shape)}")
+    try:
+        return tuple([n if type(n) is int else n.__index__() for n in shape])
+    except (AttributeError, TypeError):
+        at, wrong = next((i, n) for i, n in enumerate(shape) if not hasattr(n, "__index__"))
+        found = f"found element of type {errors.type_name(wrong)} at pos {at}"
+        raise errors.new(TypeError, f"{function}(): argument '{name}' must be tuple of ints, but {found}") from None
+
+
 def _resolve(x_shape, shape):
     """`shape` with its one -1 filled in. Raises PyTorch's error if the numbers do not fit."""
-    shape = tuple([int(n) for n in shape])
     total = 1
     for n in x_shape:
         total *= n
@@ -310,7 +321,7 @@ def reshape(input, shape):
     """The numbers of `input` in another shape: a view where the strides allow it, otherwise a copy."""
     if not hasattr(input, "array"):
         return asarray(input).reshape(shape)
-    shape = _resolve(input.array.shape, shape)
+    shape = _resolve(input.array.shape, _sizes("reshape", "shape", shape))
     try:
         return (view if input.array.flags.c_contiguous else reshape_alias)(input, shape)
     except ValueError:
@@ -348,7 +359,7 @@ def view_as_shape(input, size):
     """Tensor.view: as reshape, but never a copy. Raises RuntimeError where the strides do not allow it."""
     if isinstance(size, dtypes.dtype):
         return _view_dtype(input, size)
-    shape = _resolve(input.array.shape, size)
+    shape = _resolve(input.array.shape, _sizes("view", "size", size))
     try:
         return view(input, shape)
     except ValueError:
@@ -556,6 +567,7 @@ def repeat(input, repeats):
 
     Raises RuntimeError for fewer of them.
     """
+    repeats = _sizes("repeat", "repeats", repeats)
     if len(repeats) < input.ndim:
         raise errors.new(RuntimeError, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     return repeat_(input, tuple(repeats))
@@ -588,7 +600,7 @@ def flipud(input):
 def roll(input, shifts, dims=None):
     """The elements moved on by `shifts` places along `dims`, what falls off at the end comes in at the front.
     Raises RuntimeError for different numbers of shifts and dims."""
-    shifts = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    shifts = _sizes("roll", "shifts", (shifts,) if isinstance(shifts, int) else shifts)
     if dims is None:
         return roll_(input, shifts[0], None)
     dims = (dims,) if isinstance(dims, int) else dims
@@ -914,7 +926,7 @@ def sum_to_size(input, size):
 
 def expand_checked(input, size):
     """`input` repeated along dimensions of size 1 (-1: as it is), without copying. Raises RuntimeError where the size is not 1."""
-    old = input.array.shape
+    old, size = input.array.shape, _sizes("expand", "size", size)
     extra = len(size) - len(old)
     if extra < 0:
         raise errors.new(

@@ -198,8 +198,13 @@ def _spread(name, function, keyword):
             if given or [*named] != [keyword]:
                 raise TypeError(f"{name}() takes integers, or one argument '{keyword}', not {', '.join([*map(repr, given), *named])}")
             given = (named[keyword],)
-        if len(given) == 1 and not hasattr(given[0], "__index__"):
-            given = given[0] if isinstance(given[0], dtypes.dtype) else tuple(given[0])  # x.view(torch.int32)
+        if len(given) == 1 and isinstance(given[0], dtypes.dtype):
+            given = given[0]  # x.view(torch.int32)
+        elif len(given) == 1 and not hasattr(given[0], "__index__"):
+            if isinstance(given[0], str) or not hasattr(given[0], "__iter__"):
+                sentence = f"{name}(): argument '{keyword}' (position 1) must be tuple of ints, not {errors.type_name(given[0])}"
+                raise errors.new(TypeError, sentence)
+            given = tuple(given[0])
         return function(self, given)
 
     first, rest = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), inspect.Parameter(keyword, inspect.Parameter.VAR_POSITIONAL)

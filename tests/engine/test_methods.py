@@ -1,9 +1,11 @@
 """The forwarding methods of Tensor: what editors are told about them, documented keywords, hints."""
 
 import inspect
+import math
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import minigrad as torch
@@ -67,3 +69,30 @@ def test_a_wrong_keyword_is_refused_and_never_proposed(call):
         call()
     wrong = str(error.value).split("'")[1]
     assert f"the nearest is '{wrong}'" not in str(error.value)
+
+
+@pytest.mark.parametrize("call, sentence", [
+    (lambda x: x.reshape("a"), "reshape(): argument 'shape' (position 1) must be tuple of ints, not str"),
+    (lambda x: x.reshape(2.5), "reshape(): argument 'shape' (position 1) must be tuple of ints, not float"),
+    (lambda x: x.reshape(3, 2.0), "reshape(): argument 'shape' must be tuple of ints, but found element of type float at pos 1"),
+    (lambda x: x.view("a"), "view(): argument 'size' (position 1) must be tuple of ints, not str"),
+    (lambda x: x.expand(None), "expand(): argument 'size' (position 1) must be tuple of ints, not NoneType"),
+    (lambda x: x.repeat(2, "a"), "repeat(): argument 'repeats' must be tuple of ints, but found element of type str at pos 1"),
+    (lambda x: torch.reshape(x, "a"), "reshape(): argument 'shape' (position 2) must be tuple of ints, not str"),
+    (lambda x: torch.roll(x, "a"), "roll(): argument 'shifts' (position 2) must be tuple of ints, not str")])  # fmt: skip
+def test_sizes_that_are_no_whole_numbers(call, sentence):
+    with pytest.raises(TypeError) as error:
+        call(torch.ones(2, 3))
+    assert str(error.value).split("\n")[0] == sentence
+
+
+@pytest.mark.parametrize("at", [0.0, 1e-9, 1e-3, -0.1, 0.159, 0.16, 0.7, -2.5])
+def test_derivatives_of_sinc_of_any_order(at):
+    """sinc is the integral of cos(pi x t) over t from 0 to 1, and so are its derivatives those of cos(pi x t)."""
+    x = torch.tensor(at, dtype=torch.float64, requires_grad=True)
+    points, weights = np.polynomial.legendre.leggauss(40)
+    t, y = (points + 1) / 2, torch.sinc(x)
+    for order in range(1, 5):
+        (y,) = torch.autograd.grad(y, x, create_graph=True)
+        exact = (weights / 2 * (math.pi * t) ** order * np.cos(math.pi * at * t + order * math.pi / 2)).sum()
+        assert y.item() == pytest.approx(exact, rel=1e-9, abs=1e-9), order
