@@ -73,6 +73,8 @@ def clean(nb: NotebookNode) -> NotebookNode:
     for cell in nb.cells:
         for key in ("execution", "collapsed", "scrolled", "trusted"):
             cell.metadata.pop(key, None)
+        if cell.cell_type != "code":
+            continue
         # A live view is an output of its own, below its still picture (widgets/stored.py).
         cell.outputs = [output for output in cell.get("outputs", []) if list(output.get("data", {})) != [WIDGET]]
         for output in cell.outputs:

@@ -102,3 +102,10 @@ def test_storing_twice_writes_the_same_bytes_that_pass(tmp_path):
     # and the raw run would not have been fit: cleaning is what made it so
     assert problems(execute(nb, tmp_path)) != []
     assert problems(clean(nb)) == []
+
+
+def test_only_code_cells_are_given_outputs():
+    nb = clean(new_notebook(cells=[new_markdown_cell("a text"), new_code_cell("1")]))
+    assert "outputs" not in nb.cells[0] and nb.cells[1].outputs == []
+    cells = [cell for path in all_notebooks() for cell in nbformat.read(path, as_version=4).cells]
+    assert not [cell.id for cell in cells if cell.cell_type == "markdown" and "outputs" in cell]

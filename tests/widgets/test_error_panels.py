@@ -171,6 +171,12 @@ CASES = {
         [FUNCTION.replace("        return x.clamp", "        ctx.save_for_backward(x, low)\n        return x.clamp"),
          "Clamp.apply(torch.ones(2, requires_grad=True), 0.0, 1.0)"], "Only tensors are saved this way", ["Argument 2 is a float", "ctx.k = k"]),
     "Function called": ([FUNCTION, "Clamp()(torch.ones(2), 0, 1)"], "A Function is not called, it is applied", ["MyFunction.apply(x)"]),
+    "once differentiable": (
+        ["class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        ctx.save_for_backward(x)\n"
+         "        return x * x\n    @staticmethod\n    @torch.autograd.function.once_differentiable\n    def backward(ctx, g):\n"
+         "        return g * 2 * ctx.saved_tensors[0]",
+         "x = torch.ones(2, requires_grad=True)\ny, = torch.autograd.grad((Square.apply(x) ** 2).sum(), x, create_graph=True)\ny.sum().backward()"],
+        "This rule has no derivative of its own", ["removing the decorator alone"]),
     "nan from sqrt": (
         ["x = torch.tensor(0., requires_grad=True)\nwith torch.autograd.detect_anomaly():\n    (x.sqrt() * 0).backward()"],
         "The first gradient that is no number comes from sqrt", ["the slope of sqrt at 0 is infinite", "torch.where on the result"]),

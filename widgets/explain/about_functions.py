@@ -51,6 +51,15 @@ def legacy(m: Moment, _) -> Answer:
                   [], 13, "y = MyFunction.apply(x)")  # fmt: skip
 
 
+@row(RuntimeError, r"^trying to differentiate twice a function that was marked with @once_differentiable")
+def only_once(m: Moment, _) -> Answer:
+    return Answer("This rule has no derivative of its own", "`backward` was marked with `@once_differentiable`: it computes outside of the graph (in numpy, say), so its "
+                  "result does not depend on anything that could be differentiated again.",
+                  "Write `backward` in operations of tensors, and leave the decorator away; or ask for first derivatives only, without `create_graph=True`.",
+                  ("removing the decorator alone", "the numpy in the rule is still a constant, and the second derivative is wrong without an error"),
+                  [], 13)  # fmt: skip
+
+
 @row(facts.FirstNan)
 def first_nan(m: Moment, about: facts.FirstNan) -> Answer:
     name = about.node.removesuffix("Backward0").lower()
