@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import ast
 import asyncio
+from collections.abc import Mapping
+from types import FunctionType
 from typing import Any
 
 import ipywidgets
 
 from minigrad.scalar import Value
+from minigrad.tracing.own_classes import why_no_graph
+from minigrad.tracing.trace import is_tensor
 from minigrad.words import number
 
 from .graph import not_a_graph
@@ -55,10 +59,13 @@ class Input:
         more = {} if self.whole else {"readout_format": ".4g"}
         self.slider = kind(value=at, min=low, max=high, step=step, description=name, continuous_update=True, **more)
 
-    def make(self, tensors: bool):
+    def make(self, tensors: bool, kind: type | None = None):
+        """The input at its slider's place. kind: the learner's own scalar class, if the cell computes with one."""
         x = self.slider.value
         if self.whole:
             return x
+        if kind is not None:
+            return _made(kind, float(x), self.name)
         if tensors:
             from minigrad import api
 
@@ -67,6 +74,31 @@ class Input:
         if hasattr(made, "_code"):
             del made._code  # no line of the learner's made it
         return made
+
+
+def own_class(program: Program, names: Mapping[str, Any]) -> type | None:
+    """The learner's own scalar class with which a cell computes: that of an object or a class that the cell names, or one called Value."""
+    for name in (*program.reads, "Value"):
+        thing = names.get(name)
+        kind = thing if isinstance(thing, type) else type(thing)
+        if kind in (bool, int, float, str) or thing is None or issubclass(kind, Value) or is_tensor(thing):
+            continue
+        if thing is kind and isinstance(getattr(kind, "__add__", None) or getattr(kind, "__mul__", None), FunctionType):
+            return kind
+        if thing is not kind and not why_no_graph(thing):
+            return kind
+    return None
+
+
+def _made(kind: type, x: float, name: str) -> Any:
+    try:
+        made = kind(x)
+    except Exception as error:
+        raise Sorry(f"%%explore makes {name} with {kind.__name__}({x:g}), and that failed: {error}. Give the class a constructor that "
+                    "takes one number, or compute with minigrad's Value.") from None  # fmt: skip
+    if hasattr(made, "label") and not made.label:
+        made.label = name
+    return made
 
 
 def read_inputs(line: str) -> list[Input]:
@@ -120,7 +152,8 @@ class Exploration(Stored, ipywidgets.VBox):
     def run(self, first: bool = False) -> None:
         """Run the cell at the sliders' place and show its graph. Afterwards an error is a sentence, and the last good graph stays."""
         self.runs += 1
-        names = {**self.shell.user_ns, **{i.name: i.make(self.tensors) for i in self.inputs}}
+        kind = None if self.tensors else own_class(self.program, self.shell.user_ns)
+        names = {**self.shell.user_ns, **{i.name: i.make(self.tensors, kind) for i in self.inputs}}
         try:
             root = self.program.shown(names)
             if root is None:

@@ -485,9 +485,12 @@ def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:
     for period in range(1, (n // 2 if n <= 4 * LONGEST else LONGEST) + 1):
         if most >= n - n % period and most:  # nothing longer can cover more
             break
-        same = row[:-period] == row[period:]
-        if not same.any():
+        need = max(period, most - period + 1)  # so long must a run of equal kinds be: it covers three neighbours of every need // 4 places
+        apart = max(1, need // 4)
+        hits = row[: n - period : apart] == row[period::apart]
+        if not (hits[:-2] & hits[1:-1] & hits[2:] if apart > 1 else hits).any():
             continue
+        same = row[:-period] == row[period:]
         edges = numpy.flatnonzero(numpy.diff(numpy.concatenate(([0], same.view(numpy.int8), [0]))))
         starts, ends = edges[::2], edges[1::2]
         times = (ends - starts) // period + 1

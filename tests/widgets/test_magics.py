@@ -213,6 +213,41 @@ def test_explore_runs_the_cell_again_so_that_branches_change(shell):
     assert "image/svg+xml" in view._repr_mimebundle_()
 
 
+SCALAR = """
+class {name}:
+    def __init__(self, data, _prev=(), _op=""):
+        self.data, self._prev, self._op, self.grad = data, _prev, _op, 0.0
+    def __mul__(self, other):
+        out = {name}(self.data * other.data, (self, other), "*")
+        def back():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+        out._backward = back
+        return out
+"""
+
+
+@pytest.mark.parametrize("name, cell", [
+    ("Number", "u * Number(3.0)"), ("Number", "u * weight"), ("Number", "twice = u * u\ntwice * weight"),
+    ("Value", "product(u)")])  # fmt: skip
+def test_explore_makes_objects_of_the_class_that_the_cell_computes_with(shell, name, cell):
+    run(shell, SCALAR.format(name=name) + f"weight = {name}(3.0)\ndef product(x):\n    return x * weight")
+    view = run(shell, f"%%explore u=2.0\n{cell}")
+    power = 2 if "twice" in cell else 1
+    for at in (2.0, -1.0):
+        view.inputs[0].slider.value = at
+        t = view.view.trace
+        u = next(n for n in t["nodes"] if n["label"] == "u")
+        assert (t["nodes"][t["root"]]["value"], u["grad"]) == (3 * at**power, 3 * power * at ** (power - 1))
+
+
+def test_explore_says_why_it_cannot_make_such_an_object(shell, capsys):
+    run(shell, SCALAR.format(name="Number").replace('data, _prev=(), _op=""', "data, _prev, _op") + "weight = Number(3.0, (), '')")
+    shell.run_cell("%%explore u=2.0\nu * weight")
+    said = capsys.readouterr().out
+    assert "%%explore makes u with Number(2), and that failed" in said and "takes one number" in said
+
+
 def test_explore_says_errors_and_keeps_the_last_graph(shell):
     view = run(shell, "%%explore v=(-1.0, 2.0, 0.5)\nif v < 0:\n    raise ValueError('<too small>')\nv * v")
     good = view.view

@@ -30,7 +30,8 @@ class ExploreMagics(Magics):
             h
 
         x=1.0 is a Value with a slider around 1; (low, high) and (low, high, step) are ranges. Whole numbers, as in n=3 or n=(1, 5), stay
-        plain ints, for loops and branches. With --tensor the inputs are tensors. The cell runs in a copy of your names: nothing outside
+        plain ints, for loops and branches. With --tensor the inputs are tensors; in a cell that computes with a scalar class of your own,
+        they are objects of that class. The cell runs in a copy of your names: nothing outside
         changes. The result is the last expression, or what the last line assigned.
         """
         from ..explore import Exploration, read_inputs
