@@ -61,7 +61,8 @@ class Check:
             return self._check_fresh(_find(id[:-1]), answer)
         ex = _find(id)
         if answer is _MISSING:
-            return Result(ex.id, ex.title, "untried", say=f'has no answer to judge: write `check("{ex.id}", {ex.entry})`.')
+            call = f'check("{ex.id}", {ex.entry})' if ex.graded else f'check.predict("{ex.id}", your_guess)'
+            return Result(ex.id, ex.title, "untried", say=f"has no answer to judge: write `{call}`.")
         if untouched(ex, answer):
             what = f"replace None in {ex.entry}" if ex.stub.rstrip().endswith("None") else f"complete {ex.entry}"
             what = what if ex.graded else "put your guess in place of None in check.predict"

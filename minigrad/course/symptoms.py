@@ -19,7 +19,7 @@ from typing import Any
 
 from .bank import STUB, Frozen, alike, outcome_of, safely, wanted
 from .comparing import has_nan, pairs, place, structure
-from .drivers import DRAWN, call, call_arrays, custom
+from .drivers import DRAWN, call, call_arrays, call_by_hand, custom
 from .exercise import Exercise, Kind, Limits, Probe
 from .exercises import exercises
 from .guard import run
@@ -613,7 +613,7 @@ def _as_factor(x: Any, case: _Case) -> list[float] | None:
 def _argument_name(ex: Exercise, case: _Case, i: int) -> str:
     """What the learner's function calls the i-th input of a probe."""
     drivers: dict[Callable[..., Any], list[str]] = {custom: ["x", "g"]}
-    if case.probe.driver in (call, call_arrays):
+    if case.probe.driver in (call, call_by_hand, call_arrays):
         signature = re.search(rf"def {ex.entry}\(([^)]*)\)", ex.solution)
         names = [part.split("=")[0].strip() for part in signature.group(1).split(",")] if signature else []
     else:
@@ -764,7 +764,8 @@ def _between(ex: Exercise, cases: list[_Case]) -> tuple[str, str] | None:
 def _same_names(cases: list[_Case]) -> bool:
     """False for dicts of graphs with different names, and for what a driver has found out, whose names a learner has not heard."""
     names = [set(c.want) if isinstance(c.want, dict) else None for c in cases]
-    return all(n == names[0] and (not n or c.probe.driver in (*DRAWN, call, custom)) for n, c in zip(names, cases, strict=True))
+    known = (*DRAWN, call, call_by_hand, custom)
+    return all(n == names[0] and (not n or c.probe.driver in known) for n, c in zip(names, cases, strict=True))
 
 
 def _parts(cases: list[_Case]) -> tuple[str, str] | None:

@@ -72,3 +72,16 @@ def test_points_have_one_decimal_and_are_never_rounded_up(score, points, said):
     from minigrad.course.result import Result
 
     assert f"({said} point" in repr(Result("05.a", "t", "failed", score, points))
+
+
+@pytest.mark.parametrize("id, call", [("01.a", 'check.predict("01.a", your_guess)'), ("01.b", 'check("01.b", descend)')])
+def test_a_check_without_an_answer_says_which_call_is_meant(id, call):
+    assert f"write `{call}`" in repr(Check()(id))
+
+
+def test_where_is_offered_without_the_extension_only_with_the_line_that_loads_it():
+    ex, loaded = exercises["05.b"], Check()
+    loaded.where = lambda _: ""
+    wrong = ex.load(ex.bank[0].answer)
+    assert "after %load_ext minigrad: %where" in repr(Check()("05.b", wrong))
+    assert "first wrong node: %where" in repr(loaded("05.b", wrong))

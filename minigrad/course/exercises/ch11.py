@@ -429,7 +429,7 @@ def _unit(name: str, args: tuple, sign: tuple) -> Probe:
         w, b, x = (k * size[n] for k, n in zip(sign, "wbx", strict=True))
         return v, w, b, x
 
-    return Probe(name, args, _by_hand, weight=1.0, rtol=1e-6, atol=1e-9, parts=("ds/dx", "ds/dw", "ds/dv", "dP/dw"), draw=draw)
+    return Probe(name, args, _by_hand, drivers.call_by_hand, rtol=1e-6, atol=1e-9, parts=("ds/dx", "ds/dw", "ds/dv", "dP/dw"), draw=draw)
 
 
 EX_D = Exercise(
