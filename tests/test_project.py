@@ -186,7 +186,7 @@ def test_what_the_extras_declare_is_used():
     text = "".join(path.read_text("utf-8") for path in [ROOT / "Makefile", ROOT / "pyproject.toml", *tests])
     for name in requirements(*PROJECT["optional-dependencies"]).keys() - requirements().keys():
         module = name.replace("-", "_")
-        used = by_name[name] in text if name in by_name else module in imported or re.search(rf'("-m", |importorskip\()"{module}\b', text)
+        used = by_name[name] in text if name in by_name else module in imported or re.search(rf'("-m",\s+|importorskip\()"{module}\b', text)
         assert used, f"{name} is in an extra, and nothing uses it"
 
 
