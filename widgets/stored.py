@@ -23,7 +23,7 @@ SVG = "image/svg+xml"
 # widget has loaded, for at most 1.5 s, the still picture takes no room, so that a cell that runs does not jump. (:has cannot be nested in
 # :has.)
 _OUTPUT = ".jp-OutputArea-child"
-_STILL = f"{_OUTPUT}:has(>.jp-OutputArea-output>.mg-still)"
+_STILL = f"{_OUTPUT}:has(>.jp-OutputArea-output>.mg-stored)"
 _PANEL = f"{_OUTPUT}>.lm-Panel"
 STYLE = (
     f"{_STILL}:has(+{_PANEL}>*){{display:none}}"
@@ -43,7 +43,7 @@ def still(svg: str | None, text: str, html: str | None = None) -> str:
         inside = f"<img class='mg-picture' alt='{words}' src='data:image/svg+xml;charset=utf-8,{address}' style='max-width:100%'>"
     else:
         inside = f"<pre>{escape(text)}</pre>"
-    return f"<div class='mg-still'><style>{STYLE}</style>{inside}</div>"
+    return f"<div class='mg-stored'><style>{STYLE}</style>{inside}</div>"
 
 
 def _quoted(text: str) -> str:

@@ -25,9 +25,9 @@ PICTURES = 3
 # For each output of a view: is a live view seen, is its still picture seen, is JupyterLab's complaint seen?
 SEEN = """() => {
     const seen = element => !!element && element.getBoundingClientRect().height > 20;
-    const cells = [...document.querySelectorAll('.jp-CodeCell')].filter(cell => cell.querySelector('.mg-still, .mg-root, .mg-lesson-root'));
+    const cells = [...document.querySelectorAll('.jp-CodeCell')].filter(cell => cell.querySelector('.mg-stored, .mg-root, .mg-lesson-root'));
     return cells.map(cell => {
-        const image = cell.querySelector('.mg-still img');
+        const image = cell.querySelector('.mg-stored img');
         return {
             live: seen(cell.querySelector('.mg-root, .mg-lesson-root')),
             still: seen(image) && image.complete && image.naturalWidth > 0,
@@ -95,7 +95,7 @@ def test_the_days_of_a_notebook(plain_lab, browser_context):
     nb = plain_lab("untrusted.ipynb").open_in()
     nb.page.wait_for_function(EITHER)
     assert nb.page.evaluate(SEEN) == STILL
-    assert nb.page.locator(".mg-still img").first.get_attribute("alt").startswith("y = (3*x + 2)**2")
+    assert nb.page.locator(".mg-stored img").first.get_attribute("alt").startswith("y = (3*x + 2)**2")
     nb.run_all()
     nb.page.wait_for_function(EITHER)
     assert nb.page.evaluate(SEEN) == LIVE
@@ -128,8 +128,8 @@ def test_an_exported_page_shows_every_picture_without_a_network(tmp_path, browse
     page = browser_context.new_page()
     page.route("**/*", lambda route: route.continue_() if route.request.url.startswith(("file:", "data:")) else route.abort())
     page.goto((tmp_path / "it.html").as_uri())
-    drawn = "n => [...document.querySelectorAll('.mg-still img')].filter(i => i.naturalWidth > 100).length === n"
+    drawn = "n => [...document.querySelectorAll('.mg-stored img')].filter(i => i.naturalWidth > 100).length === n"
     page.wait_for_function(drawn, arg=PICTURES)
-    assert all(image.bounding_box()["height"] > 100 for image in page.locator(".mg-still img").all())
-    assert all(image.get_attribute("alt").strip() for image in page.locator(".mg-still img").all())
+    assert all(image.bounding_box()["height"] > 100 for image in page.locator(".mg-stored img").all())
+    assert all(image.get_attribute("alt").strip() for image in page.locator(".mg-stored img").all())
     page.close()

@@ -5,7 +5,7 @@ import pytest
 from ..thorough import part
 from .lab import TOKEN
 
-IMAGES = """() => [...document.querySelectorAll('.mg-still img')].map(image => {
+IMAGES = """() => [...document.querySelectorAll('.mg-stored img')].map(image => {
     const [own, column] = [image, image.closest('.jp-OutputArea-output')].map(e => e.getBoundingClientRect());
     return {drawn: image.complete && image.naturalWidth > 0, wide: own.width, over: own.right - column.right}; })"""
 
@@ -17,7 +17,7 @@ def test_stored_pictures_fit_the_column(open_notebook, notebook):
     assert nb.page.evaluate(trust, f"/api/contents/{nb.path}/trust?token={TOKEN}")
     nb.page.set_viewport_size({"width": 1000, "height": 900})
     nb.open()
-    nb.page.wait_for_selector(".mg-still img")
+    nb.page.wait_for_selector(".mg-stored img")
     images = nb.page.evaluate(IMAGES)
     assert len(images) > 5 and all(image["drawn"] and image["wide"] > 300 for image in images)
     assert max(image["over"] for image in images) < 1

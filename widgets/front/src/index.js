@@ -14,7 +14,7 @@ function outputBefore(el) {
  * it again when the live view goes. @param {HTMLElement} el */
 function hideStill(el) {
   if (el.closest(".jp-OutputArea")) return;
-  for (const still of outputBefore(el)?.querySelectorAll(".mg-still") ?? []) still.setAttribute("hidden", "");
+  for (const still of outputBefore(el)?.querySelectorAll(".mg-stored") ?? []) still.setAttribute("hidden", "");
 }
 
 /** @param {import("./loader.js").PartContext} context */
