@@ -25,7 +25,8 @@ PICTURES = 3
 # For each output of a view: is a live view seen, is its still picture seen, is JupyterLab's complaint seen?
 SEEN = """() => {
     const seen = element => !!element && element.getBoundingClientRect().height > 20;
-    const cells = [...document.querySelectorAll('.jp-CodeCell')].filter(cell => cell.querySelector('.mg-stored, .mg-root, .mg-lesson-root'));
+    const views = '.mg-stored, .mg-root, .mg-lesson-root';
+    const cells = [...document.querySelectorAll('.jp-CodeCell')].filter(cell => cell.querySelector(views));
     return cells.map(cell => {
         const image = cell.querySelector('.mg-stored img');
         return {
