@@ -58,7 +58,7 @@ def test_a_layer_with_a_broadcast_bias(open_notebook):
     nb.shot("tensor-layer-ledger", view.root)
 
 
-def test_sliders_of_numbers_move_heat_maps_and_the_learners_tensor(open_notebook):
+def test_sliders_of_numbers_move_heat_maps_and_leave_the_learners_tensor(open_notebook):
     cells = [SETUP, "a = torch.tensor(2., requires_grad=True)\nx = torch.linspace(-1, 1, 6)\nl = ((a * x - 1) ** 2).mean()", "%graph l"]
     nb = open_notebook([*cells, "print(a.item(), a.grad)"]).run_all()
     view = View(nb)
@@ -79,7 +79,7 @@ def test_sliders_of_numbers_move_heat_maps_and_the_learners_tensor(open_notebook
     nb.cell(3).click()
     nb.command("notebook:run-cell")
     nb.wait_idle()
-    expect(nb.cell(3)).to_contain_text(f"{value:g}")
+    expect(nb.cell(3)).to_contain_text("2.0 None")
 
 
 PICTURES = {
