@@ -8,8 +8,9 @@ Which name is shown. The first of these that exists:
 1. Its own label, `Value(1.0, label="bias")`, if no other node of the graph has the same label. (Tensors have no labels.)
 2. A variable that holds it, `x`. If several do, the one that comes first in the namespace. Names that begin with `_` do not count.
 3. The shortest path that leads to it, `net.layers[0].b` or `m.weight`: the namespace is searched breadth first through lists, tuples, dicts
-   and attributes, at most six steps deep. Of a container of Values, the paths win over variables if at most one in three of its Values have
-   one, because `for p in net.parameters()` leaves its last parameter behind in `p`.
+   and attributes, at most six steps deep. Of an object that holds Values, such as a network, the paths win over variables if at most one
+   in three of its Values have one, because `for p in net.parameters()` leaves its last parameter behind in `p`. Of a list they win over
+   variables that are newer than the list: in `hs = [x]` the older x keeps its name.
 4. A tensor that was detached: `x.detach()`. A constant: its number.
 5. In the graph of a gradient: `dL/dx`.
 6. What a variable held before it was assigned again: h₁, h₂, ... (former_names), where the lines of the program are recorded.
@@ -64,9 +65,11 @@ def names_and_paths(objects: list, names: Mapping[str, object] | None) -> tuple[
     for key, text in inner.items():
         together.setdefault(re.split(r"\W", text)[0], []).append(key)
     paths = {**inner, **bare}
-    for keys in together.values():
+    order = {name: place for place, name in enumerate(names or ())}
+    for container, keys in together.items():
         left = [key for key in keys if key in bare]
-        if len(keys) >= 3 * len(left):
+        of_an_object = any("." in inner[key] for key in keys)
+        if len(keys) >= 3 * len(left) and (of_an_object or all(order[bare[key]] > order[container] for key in left)):
             paths.update((key, inner[key]) for key in left)
     times = Counter(labels.values())
     called = {key: label if label and (times[label] == 1 or key not in paths) else paths.get(key, "") for key, label in labels.items()}

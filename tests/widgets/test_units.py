@@ -316,3 +316,14 @@ def test_the_variable_of_a_loop_is_no_name_of_a_parameter(noted, engine):
     a, b = space["Value"](1.0), space["Value"](2.0)
     names = {"a": a, "b": b, "p": b, "both": [a, b], "loss": a * b}
     assert {"a", "b"} <= set(found(names)[1].names)  # inputs with names of their own keep them, in a list or not
+
+
+@engines
+def test_an_input_that_begins_a_list_keeps_its_name(noted, engine):
+    """`hs = [x]`, and then a recurrence appends to it."""
+    x, w = engine()(0.5), engine()(0.9)
+    hs = [x]
+    for _ in range(6):
+        hs.append(hs[-1] * w + x)
+    names = set(found({"x": x, "w": w, "hs": hs, "loss": hs[-1] * w})[1].names)
+    assert {"x", "w", "hs[1]"} <= names and "hs[0]" not in names
