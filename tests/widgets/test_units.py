@@ -321,7 +321,8 @@ def test_the_variable_of_a_loop_is_no_name_of_a_parameter(noted, engine):
 @engines
 def test_an_input_that_begins_a_list_keeps_its_name(noted, engine):
     """`hs = [x]`, and then a recurrence appends to it."""
-    x, w = engine()(0.5), engine()(0.9)
+    Value = engine()
+    x, w = Value(0.5), Value(0.9)
     hs = [x]
     for _ in range(6):
         hs.append(hs[-1] * w + x)
