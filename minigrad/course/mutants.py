@@ -275,8 +275,8 @@ def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
             yield ast.Call(made, [data, ast.Tuple([], ast.Load()), *rest], []), "a result does not remember what it was made from"
         case ast.FunctionDef(name, ast.arguments(args=[ast.arg(this), _]), [ast.Return(ast.BinOp(left, op, right))]) if name[:2] == "__":
             number = ast.BinOp(_number_of(left), op, _number_of(right))
-            made = ast.Call(ast.Call(ast.Name("type", ast.Load()), [ast.Name(this, ast.Load())], []), [number], [])
-            yield type(node)(**{**dict(ast.iter_fields(node)), "body": [ast.Return(made)]}), f"{name} makes a number without a past"
+            plain = ast.Call(ast.Call(ast.Name("type", ast.Load()), [ast.Name(this, ast.Load())], []), [number], [])
+            yield type(node)(**{**dict(ast.iter_fields(node)), "body": [ast.Return(plain)]}), f"{name} makes a number without a past"
         case ast.Call(ast.Name("list"), [ast.Name() as given], []):
             yield given, "a list of the caller's is changed"
         case ast.For(ast.Tuple([ast.Name(i), ast.Name(item)]), ast.Call(ast.Name("enumerate"), [ast.Name() as items], [])):
