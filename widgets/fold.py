@@ -65,6 +65,7 @@ class Folds:
         self.folds: list[Fold] = []
         self._token_of: dict[int, Any] = {}
         self._folds_alike: dict[tuple, int] = {}
+        self._runs: dict[bytes, tuple[int, int, int]] = {}
         self.own: set[int] = set()  # folds that are not the call of a module
         self.statements: set[int] = set()  # and those that are one statement
         self.toward: dict[int, int] = {}
@@ -140,7 +141,10 @@ class Folds:
             return self._ends(children)
         kinds: dict[Any, int] = {}
         row = numpy.array([kinds.setdefault(self._token(c), len(kinds)) for c in children])
-        start, period, times = longest_run(row)
+        key = row.tobytes()
+        if key not in self._runs:  # equal blocks have equal rows
+            self._runs[key] = longest_run(row)
+        start, period, times = self._runs[key]
         by_chance = times == 2 and not any(isinstance(c, Fold) or self.nodes[c]["source"] for c in children)
         if times < 2 or by_chance:
             return children if len(children) <= 2 * AT_ONCE else self._few(self._statements(children))
