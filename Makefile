@@ -59,6 +59,7 @@ thorough: .venv/test .venv/warm
 
 lint: .venv/test
 	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	@if command -v npm >/dev/null; then cd widgets/front && npm ci --ignore-scripts --silent && npm run types && npm run lint && npm run build; \
 	 else echo "minigrad: no node here, so the front end was neither checked nor built"; fi

@@ -3,6 +3,7 @@
 What lives here: the environment that the tests (and the kernels and servers that they start) run in, and their order. What does not:
 fixtures; those lie in the folder of tests that uses them. It is at the root because pytest also collects notebooks/.
 """
+
 import gc
 import os
 import shutil
@@ -33,12 +34,16 @@ FIRST = ("tests/browser/", "notebooks/", "tests/notebooks/", "tests/course/", "t
 
 
 def pytest_configure(config):
-    config.option.loadscopereorder = False  # xdist's own order is by the number of tests in a file, which says nothing of their time
+    config.option.loadscopereorder = (
+        False  # xdist's own order is by the number of tests in a file, which says nothing of their time
+    )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST)))
+    items.sort(
+        key=lambda item: next((place for place, start in enumerate(FIRST) if item.nodeid.startswith(start)), len(FIRST))
+    )
 
 
 def _keep_what_is_there():

@@ -65,7 +65,9 @@ class autocast(Handler, Mode):
         if device_type != "cuda":
             device(device_type)
         elif enabled:
-            warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", UserWarning, stacklevel=2)
+            warnings.warn(
+                "User provided device_type of 'cuda', but CUDA is not available. Disabling", UserWarning, stacklevel=2
+            )
             enabled = False
         if dtype is not None and dtype not in (dtypes.float16, dtypes.bfloat16, dtypes.float32):
             warnings.warn(
@@ -77,7 +79,9 @@ class autocast(Handler, Mode):
             )
             enabled = False
         if dtype in (None, dtypes.bfloat16) and enabled and device_type != "cuda":
-            warnings.warn("minigrad has no bfloat16 (numpy has none); autocast uses float32.", UserWarning, stacklevel=2)
+            warnings.warn(
+                "minigrad has no bfloat16 (numpy has none); autocast uses float32.", UserWarning, stacklevel=2
+            )
         self.device, self.fast_dtype = device_type, dtypes.float32 if dtype in (None, dtypes.bfloat16) else dtype
         self._enabled = enabled
 
@@ -141,9 +145,21 @@ class GradScaler:
     tensor(2048.)
     """
 
-    def __init__(self, device="cuda", init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+    def __init__(
+        self,
+        device="cuda",
+        init_scale=2.0**16,
+        growth_factor=2.0,
+        backoff_factor=0.5,
+        growth_interval=2000,
+        enabled=True,
+    ):
         if device == "cuda" and enabled:
-            warnings.warn("torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", UserWarning, stacklevel=2)
+            warnings.warn(
+                "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.",
+                UserWarning,
+                stacklevel=2,
+            )
             enabled = False
         if enabled and growth_factor <= 1.0:
             raise AssertionError("The growth factor must be > 1.0.")
@@ -284,7 +300,9 @@ class GradScaler:
         if not self._enabled:
             return
         if not state_dict:
-            raise RuntimeError("The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler.")
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
+            )
         self._init_scale = self._scale = state_dict["scale"]
         self._growth_factor, self._backoff_factor = state_dict["growth_factor"], state_dict["backoff_factor"]
         self._growth_interval, self._growth_tracker = state_dict["growth_interval"], state_dict["_growth_tracker"]

@@ -2,6 +2,7 @@
 
 What lives here: names only. Each family of names has its section, sorted as the files they come from.
 """
+
 # ruff: noqa: F401, I001, A004
 import builtins
 import functools
@@ -17,7 +18,15 @@ from .tensors.create import (
     kaiser_window, linspace, logspace, manual_seed, multinomial, normal, ones, ones_like, rand, rand_like, randint, randint_like, randn, randn_like, randperm, range_ as range,
     scalar_tensor, set_rng_state, tensor, tril_indices, triu_indices, zeros, zeros_like,
 )  # fmt: skip
-from .core.devices import STRIDED as strided, backends, contiguous_format, device, layout, memory_format, preserve_format
+from .core.devices import (
+    STRIDED as strided,
+    backends,
+    contiguous_format,
+    device,
+    layout,
+    memory_format,
+    preserve_format,
+)
 from .core.dtypes import (
     bfloat16, bool, can_cast, double, dtype, finfo, float, float16, float32, float64, get_default_dtype, half, iinfo, int, int8, int16, int32, int64,
     long, promote_types, result_type, set_default_dtype, short, uint8,
@@ -26,7 +35,14 @@ from .amp import autocast, get_autocast_dtype, is_autocast_enabled
 from .autograd.anomaly import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from .func import vmap
 from .core.permissions import strict
-from .core.grad_mode import enable_grad, inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad, set_grad_enabled
+from .core.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
 
 # ops/elementwise.py
 from .ops.elementwise import (
@@ -301,7 +317,9 @@ def _copy_of(function, name):
     return copied
 
 
-for _name in "permute transpose t select unsqueeze squeeze diagonal split unbind as_strided narrow split_with_sizes".split():
+for (
+    _name
+) in "permute transpose t select unsqueeze squeeze diagonal split unbind as_strided narrow split_with_sizes".split():
     globals()[_name + "_copy"] = _copy_of(globals()[_name], _name + "_copy")
 view_copy, expand_copy = _copy_of(view_as_shape, "view_copy"), _copy_of(broadcast_to, "expand_copy")
 unfold_copy = _copy_of(Tensor.unfold, "unfold_copy")
@@ -326,7 +344,23 @@ def seed():
     return start()
 
 
-__all__ = [name for name in dict(globals()) if not name.startswith("_") and name not in ("difflib", "builtins", "dtypes", "errors", "return_types", "forgiving", "functools", "FunctionType", "view_as_shape")]
+__all__ = [
+    name
+    for name in dict(globals())
+    if not name.startswith("_")
+    and name
+    not in (
+        "difflib",
+        "builtins",
+        "dtypes",
+        "errors",
+        "return_types",
+        "forgiving",
+        "functools",
+        "FunctionType",
+        "view_as_shape",
+    )
+]
 
 for _name in __all__:  # numpy's names for arguments (axis, keepdims), and a sentence for arguments that do not exist
     if type(globals()[_name]) is FunctionType:

@@ -8,6 +8,7 @@ ends the trace. If all operations are elementwise, on tensors of one shape and d
 registers, where eager code writes every intermediate result to memory; only results of functions like exp are kept for the backward pass.
 Otherwise f simply runs, and `why` says in one sentence why.
 """
+
 import functools
 import re
 import types
@@ -77,7 +78,9 @@ class Trace(Handler):
             value, *rules = (loop_source(op) or ()) if number is None else power(number)
             words = dict(zip(op.inputs, names, strict=True)) | {"out": out, "g": "g_" + out}
             values.append((out, names, filled(value, words)))
-            slopes.append((out, [(f"g_{x}", filled(rule, words)) for x, rule in zip(names, rules, strict=True) if x[0] in "xv"]))
+            slopes.append(
+                (out, [(f"g_{x}", filled(rule, words)) for x, rule in zip(names, rules, strict=True) if x[0] in "xv"])
+            )
         sums, lines = {f"g_{result}"}, []
         for out, step in reversed(slopes):
             if f"g_{out}" not in sums:  # nothing that the result depends on
@@ -217,7 +220,9 @@ class CompiledFunction:
         if len(kinds) > 1 or not kinds <= {"float32", "float64"}:
             raise Unfit(f"the arguments must be all float32 or all float64, not {', '.join(sorted(kinds))}.")
         if len(shapes) > 1:
-            raise Unfit(f"the arguments must have one shape, not {', '.join(map(str, sorted(shapes)))}; expand them first.")
+            raise Unfit(
+                f"the arguments must have one shape, not {', '.join(map(str, sorted(shapes)))}; expand them first."
+            )
         (kind,) = kinds
         blanks = [wrap(np.empty(t.array.shape, t.array.dtype).view(Sample)) for t in tensors]
         trace = Trace(blanks)
@@ -234,7 +239,9 @@ class CompiledFunction:
             _kernels[key] = build(*key)
         row = _make_row(self.function, args, *_kernels[key])
 
-        spare: list[np.ndarray] = []  # the last call's, used again once no graph holds it: fresh memory costs more than the loop
+        spare: list[
+            np.ndarray
+        ] = []  # the last call's, used again once no graph holds it: fresh memory costs more than the loop
 
         def fused(*tensors):
             try:
@@ -282,8 +289,12 @@ def _make_row(function, args, forward, backward) -> Op:
     listed = ", ".join(names)
     scope: dict[str, Any] = {"run": run, "pull": pull}
     joint_rule = f"lambda g, {listed}, kept: pull(g, kept, {listed})"
-    rules = "".join(f"    '{x}': lambda g, {listed}, kept: pull(g, kept, {listed})[{i}],\n" for i, x in enumerate(names))
-    exec(f"forward = lambda {listed}, kept: run(kept, {listed})\njoint_rule = {joint_rule}\nrules = {{\n{rules}}}", scope)  # noqa: S102
+    rules = "".join(
+        f"    '{x}': lambda g, {listed}, kept: pull(g, kept, {listed})[{i}],\n" for i, x in enumerate(names)
+    )
+    exec(
+        f"forward = lambda {listed}, kept: run(kept, {listed})\njoint_rule = {joint_rule}\nrules = {{\n{rules}}}", scope
+    )  # noqa: S102
     row = Op("fused", scope["forward"], GENERAL, args=" ".join(names), joint_rule=scope["joint_rule"], **scope["rules"])
     for key in [key for key, known in TABLE.items() if known is row]:
         del TABLE[key]

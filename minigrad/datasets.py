@@ -57,7 +57,9 @@ def circles(n: int = 100, noise: float = 0.05, seed: int = 0, factor: float = 0.
     return _pair(points + noise * rng.standard_normal((n, 2)), repeat([0, 1], [outer, inner]), rng)
 
 
-def spirals(n: int = 300, noise: float = 0.05, seed: int = 0, arms: int = 3, turns: float = 1.0) -> tuple[Tensor, Tensor]:
+def spirals(
+    n: int = 300, noise: float = 0.05, seed: int = 0, arms: int = 3, turns: float = 1.0
+) -> tuple[Tensor, Tensor]:
     """`arms` spirals around the origin, one class each: points (n, 2), labels (n,)."""
     _check(n)
     rng = np.random.default_rng(seed)

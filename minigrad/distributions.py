@@ -78,7 +78,9 @@ class Distribution:
     def _check_value(self, value, support, fits):
         """Raise PyTorch's error for the argument of log_prob if it is no tensor, or holds what is never drawn."""
         if not isinstance(value, Tensor):
-            raise errors.new(ValueError, "The value argument to log_prob must be a Tensor", instead="torch.tensor(value).")
+            raise errors.new(
+                ValueError, "The value argument to log_prob must be a Tensor", instead="torch.tensor(value)."
+            )
         if self.validated and not bool(fits(value).array.all()):
             raise errors.new(
                 ValueError,
@@ -176,7 +178,12 @@ class Bernoulli(Distribution):
             eps = 2.0**-52 if self.probs.itemsize == 8 else 2.0**-23
             super().__init__(self.probs.shape, validate_args)
             if self.validated:
-                self._check("probs", self.probs, (self.probs >= 0) & (self.probs <= 1), "Interval(lower_bound=0.0, upper_bound=1.0)")
+                self._check(
+                    "probs",
+                    self.probs,
+                    (self.probs >= 0) & (self.probs <= 1),
+                    "Interval(lower_bound=0.0, upper_bound=1.0)",
+                )
             clamped = self.probs.clamp(eps, 1 - eps)
             self.logits = log(clamped) - (-clamped).log1p()
         else:

@@ -44,7 +44,9 @@ def vecdot(x, y, *, dim=-1):
 
 def norm(A, ord=None, dim=None, keepdim=False, *, dtype=None):
     """A vector norm, or for two dimensions and an `ord` a matrix norm; without `ord` the 2-norm of all elements."""
-    if ord is not None and (isinstance(ord, str) or (A.ndim == 2 and dim is None) or (isinstance(dim, (tuple, list)) and len(dim) == 2)):
+    if ord is not None and (
+        isinstance(ord, str) or (A.ndim == 2 and dim is None) or (isinstance(dim, (tuple, list)) and len(dim) == 2)
+    ):
         return matrix_norm(A, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
 
@@ -63,7 +65,11 @@ def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
         return vector_norm(A, 2, (row, column), keepdim)
     if ord in ("nuc", 2, -2):
         values = svdvals(A.movedim((row, column), (-2, -1)))
-        out = values.sum(-1) if ord == "nuc" or (ord == 2 and not values.shape[-1]) else (amax if ord > 0 else amin)(values, -1)
+        out = (
+            values.sum(-1)
+            if ord == "nuc" or (ord == 2 and not values.shape[-1])
+            else (amax if ord > 0 else amin)(values, -1)
+        )
         return out.unsqueeze(min(row, column)).unsqueeze(max(row, column)) if keepdim else out
     if ord not in (1, -1, math.inf, -math.inf):
         instead = "use 'fro', 'nuc', 1, -1, 2, -2, inf or -inf."

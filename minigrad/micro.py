@@ -3,6 +3,7 @@
 What lives here: modules that hold Values and compute with them, one number at a time. What does not: training loops, losses and data
 (the course writes those), layers over tensors (minigrad/nn).
 """
+
 from __future__ import annotations
 
 import random
@@ -53,7 +54,9 @@ class Neuron(Module):
 
     def __call__(self, x: Sequence[Value | float]) -> Value:
         if len(x) != len(self.w):
-            raise ValueError(f"this neuron has {len(self.w)} weights, one for each input, but was given {len(x)} inputs.")
+            raise ValueError(
+                f"this neuron has {len(self.w)} weights, one for each input, but was given {len(x)} inputs."
+            )
         out = self.b
         for w, v in zip(self.w, x, strict=True):
             out = out + w * v
@@ -95,13 +98,17 @@ class MLP(Module):
     'Value'
     """
 
-    def __init__(self, nin: int, nouts: Sequence[int], nonlin: bool | str | None = True, rng: random.Random | int | None = None):
+    def __init__(
+        self, nin: int, nouts: Sequence[int], nonlin: bool | str | None = True, rng: random.Random | int | None = None
+    ):
         rng = _rng(rng)
         sizes = [nin, *nouts]
         if not nouts:
             raise ValueError("an MLP needs at least one layer: MLP(2, [16, 16, 1]) has three.")
         last = len(nouts) - 1
-        self.layers = [Layer(a, b, nonlin if i < last else False, rng) for i, (a, b) in enumerate(zip(sizes, nouts, strict=False))]
+        self.layers = [
+            Layer(a, b, nonlin if i < last else False, rng) for i, (a, b) in enumerate(zip(sizes, nouts, strict=False))
+        ]
 
     def __call__(self, x: Sequence[Value | float]) -> Value | list[Value]:
         out: Any = x

@@ -3,6 +3,7 @@
 What lives here: PyTorch's own algorithms on the Mersenne twister (the twister itself is numpy's), so that `manual_seed(0)` gives the
 numbers that PyTorch gives on a CPU. What does not: `rand`, `randn` and the others (create.py).
 """
+
 import numpy as np
 
 from .core.devices import device as make_device
@@ -43,7 +44,9 @@ class Generator:
         _, key, position, _, _ = self.twister.get_state()
         spare = np.array([np.nan if self.spare is None else self.spare])
         head = np.array([self._seed, position], np.uint64)
-        return wrap(np.concatenate([head.view(np.uint8), np.asarray(key, np.uint32).view(np.uint8), spare.view(np.uint8)]))
+        return wrap(
+            np.concatenate([head.view(np.uint8), np.asarray(key, np.uint32).view(np.uint8), spare.view(np.uint8)])
+        )
 
     def set_state(self, new_state):
         """Go back to a state that get_state() returned. Raises RuntimeError for anything else."""

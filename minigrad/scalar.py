@@ -12,6 +12,7 @@ operations of one's own, copies and pickles, and the lines of code that pictures
 
 Numbers are float64, and at the edges (log(0), 1/0, overflow, nan, ties) values and gradients are those of PyTorch's float64 scalars.
 """
+
 from __future__ import annotations
 
 import copy
@@ -210,7 +211,9 @@ class Value:
         if type(other := _operand(other)) is not float:
             return _raised(self, other)
         out, slope = _power_and_slope(self.data, other)
-        return _result(_power_name(other), out, self, slope)  # "**2": a fixed exponent is part of the operation, as in micrograd
+        return _result(
+            _power_name(other), out, self, slope
+        )  # "**2": a fixed exponent is part of the operation, as in micrograd
 
     # A number on the left. (A Value only if a class of one's own answers for its reflected operators.)
 
@@ -265,7 +268,9 @@ class Value:
 
     def tanh(self):
         out = math.tanh(self.data)
-        return _result("tanh", out, self, (1.0 - out) * (1.0 + out))  # 1 - out², in the form that keeps its digits near 1
+        return _result(
+            "tanh", out, self, (1.0 - out) * (1.0 + out)
+        )  # 1 - out², in the form that keeps its digits near 1
 
     def sigmoid(self):
         out = _sigmoid(self.data)
@@ -425,7 +430,12 @@ def operation(name: str, value: float, operands: Iterable[tuple[Value, float | N
     kind = next((type(p) for p, _ in pairs if isinstance(p, _Subclassed)), Value)
     out = _of_class(kind, _result(name, checked_number(value), None, None))
     slopes = [None if d is None else checked_number(d) for _, d in pairs]
-    _connect(out, [p if isinstance(p, Value) else _constant(checked_number(p), out._seq - 0.5) for p, _ in pairs], slopes, own=True)
+    _connect(
+        out,
+        [p if isinstance(p, Value) else _constant(checked_number(p), out._seq - 0.5) for p, _ in pairs],
+        slopes,
+        own=True,
+    )
     return out
 
 
@@ -452,7 +462,12 @@ class _OwnRule:
 
     __slots__ = ("operands", "function", "slopes")
 
-    def __init__(self, operands: tuple[Value, ...], function: Callable[[], None] | None = None, slopes: Sequence[float | None] = ()):
+    def __init__(
+        self,
+        operands: tuple[Value, ...],
+        function: Callable[[], None] | None = None,
+        slopes: Sequence[float | None] = (),
+    ):
         self.operands, self.function, self.slopes = operands, function, slopes
 
     def __mul__(self, upstream: float) -> float:
@@ -614,7 +629,12 @@ def checked_number(x) -> float:
     if isinstance(x, (float, int)):
         return float(x)
     kind = type(x).__name__
-    if hasattr(x, "__float__") and not hasattr(x, "__setitem__") and not isinstance(x, Value) and not kind.startswith("complex"):
+    if (
+        hasattr(x, "__float__")
+        and not hasattr(x, "__setitem__")
+        and not isinstance(x, Value)
+        and not kind.startswith("complex")
+    ):
         return float(x)  # numpy's scalars, Fraction, Decimal; not arrays and tensors, which can be assigned into
     if isinstance(x, Value):
         do = "Use the Value itself, or Value(x.data) for a new leaf without its history."
@@ -629,7 +649,9 @@ def checked_number(x) -> float:
     else:
         do = "Pass an int or a float."
     shown = repr(x)
-    raise TypeError(f"a Value needs one plain number, but got {kind} {shown if len(shown) <= 60 else shown[:57] + '...'}. {do}")
+    raise TypeError(
+        f"a Value needs one plain number, but got {kind} {shown if len(shown) <= 60 else shown[:57] + '...'}. {do}"
+    )
 
 
 # Real functions that answer as IEEE arithmetic (and PyTorch) does, where Python's would raise
@@ -760,7 +782,9 @@ def recompute(nodes: Iterable[Any]) -> bool:
     for node in nodes:
         if not isinstance(node, Value) or node._a is None or type(node._a) is _Junction:
             continue
-        first, *others = (operand.data if type(operand) is Constant else _constant(operand.data, 0.0) for operand in node._prev)
+        first, *others = (
+            operand.data if type(operand) is Constant else _constant(operand.data, 0.0) for operand in node._prev
+        )
         op = node._op
         if op in _BINARY and others:
             fresh = _BINARY[op](first, others[0])
@@ -788,7 +812,9 @@ def copy_newest(order: Sequence[Value], n: int) -> dict[int, Value]:
 
     def copied(node: Value) -> Value:
         if id(node) not in copies:  # a leaf, or what was computed before the part that is copied
-            copies[id(node)] = _as_old_as(node, _rebuilt([type(node), node.data, node.grad, node.label, "", (), (), False, None]))
+            copies[id(node)] = _as_old_as(
+                node, _rebuilt([type(node), node.data, node.grad, node.label, "", (), (), False, None])
+            )
         return copies[id(node)]
 
     for node in reversed(order[:n]):
@@ -831,7 +857,17 @@ def _described(node: Value, refer: Callable[[Value], Any] = lambda operand: oper
     own = type(node._a) is _Junction
     slopes = () if node._a is None else node._da.slopes_at(node) if own else (node._da, node._db)
     k = None if own or node._a is None or node._k is None else (getattr(node._k[0], "data", node._k[0]), *node._k[1:])
-    return [type(node), node.data, node.grad, node.label, node._op, tuple(refer(p) for p in operands_of(node)), slopes, own, k]
+    return [
+        type(node),
+        node.data,
+        node.grad,
+        node.label,
+        node._op,
+        tuple(refer(p) for p in operands_of(node)),
+        slopes,
+        own,
+        k,
+    ]
 
 
 def _rebuilt(fields: list, find: Callable[[Any], Value] = lambda operand: operand) -> Value:
@@ -892,7 +928,9 @@ def _set_states(nodes: list[Value], states: dict[int, dict[str, Any]]) -> None:
 
 # Which line of the learner's code made a node: off unless asked for
 
-LINES_KEPT = 5_000  # after each call and each backward(). It makes a node a quarter slower, so it is not for all of a big graph
+LINES_KEPT = (
+    5_000  # after each call and each backward(). It makes a node a quarter slower, so it is not for all of a big graph
+)
 
 _recording = False
 _numbers_with_line = islice(_numbers, 0)  # runs out after as many numbers as lines are kept

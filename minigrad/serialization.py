@@ -97,10 +97,16 @@ def _encode(x: Any, saved: _Saved, where: str) -> Any:
         items = []
         for key, value in x.items():
             if not isinstance(key, (str, int, float, bool, tuple, type(None))):
-                raise TypeError(f"save(): {where} has a key of type {type(key).__name__}; keys are strings, numbers or tuples of them.")
+                raise TypeError(
+                    f"save(): {where} has a key of type {type(key).__name__}; keys are strings, numbers or tuples of them."
+                )
             items.append([_encode(key, saved, f"a key of {where}"), _encode(value, saved, f"{where}[{key!r}]")])
         return {"kind": "OrderedDict" if isinstance(x, OrderedDict) else "dict", "items": items}
-    hint = "x.state_dict()" if isinstance(x, Module) or hasattr(x, "state_dict") else "tensors, numbers, strings, lists and dicts"
+    hint = (
+        "x.state_dict()"
+        if isinstance(x, Module) or hasattr(x, "state_dict")
+        else "tensors, numbers, strings, lists and dicts"
+    )
     raise errors.new(
         TypeError,
         f"save(): {where} is {errors.a_kind(x)}, which cannot be saved.",
@@ -134,7 +140,9 @@ def load(f: Any, map_location: Any = None) -> Any:
             raise _not_ours(f)
         structure = json.loads(archive.read("structure.json"))
         if not isinstance(structure, dict) or structure.get("minigrad") not in (1, VERSION):
-            raise ValueError(f"{f} was written by another version of minigrad ({structure.get('minigrad')!r}; this one reads {VERSION}).")
+            raise ValueError(
+                f"{f} was written by another version of minigrad ({structure.get('minigrad')!r}; this one reads {VERSION})."
+            )
         arrays: dict[int, np.ndarray] = {}
 
         def array(i: int) -> np.ndarray:

@@ -4,6 +4,7 @@ What lives here: `Tape`, which flattens a graph, replays it from its leaves' pre
 once. What does not: the loops themselves (kernels/tape.py in numpy, kernels/tape_numba.py compiled), training, widgets.
 A tape holds what was recorded: an `if` in the program has been decided, and the tape keeps to the branch that was taken.
 """
+
 from __future__ import annotations
 
 import threading
@@ -34,7 +35,9 @@ def warm() -> bool:
         index, numbers = np.zeros(1, np.uint32), np.zeros(1)
         code, edge, table = np.zeros(1, np.int8), np.zeros(1, np.int64), np.zeros((1, 1))
         tape_numba.replay(code, index, index, numbers, numbers.copy(), numbers.copy(), 0)
-        tape_numba.sweep(code, index, index, numbers, edge, numbers, 0, numbers, 0, table.copy(), table.copy(), table.copy())
+        tape_numba.sweep(
+            code, index, index, numbers, edge, numbers, 0, numbers, 0, table.copy(), table.copy(), table.copy()
+        )
         _compiled = tape_numba
     return _compiled is not None
 
@@ -89,7 +92,9 @@ class Tape:
                 continue
             if rule is None:
                 known = ", ".join(CODES)
-                raise ValueError(f"the tape cannot replay an operation called {op!r}: it knows {known}, and powers such as '**2'.")
+                raise ValueError(
+                    f"the tape cannot replay an operation called {op!r}: it knows {known}, and powers such as '**2'."
+                )
             fixed = rule.name == "**" and len(parents) == 1
             if rule.row is not None and rule.name not in rows:
                 rows[rule.name] = ROW + len(rows)
@@ -118,7 +123,9 @@ class Tape:
         values, grads, leaves = self._values, self._grads, [ref() for ref in self._objects]
         kept = values[self._leaves].tolist()
         try:
-            now = [last if leaf is None else getattr(leaf, self._value) for leaf, last in zip(leaves, kept, strict=True)]
+            now = [
+                last if leaf is None else getattr(leaf, self._value) for leaf, last in zip(leaves, kept, strict=True)
+            ]
             values[self._leaves] = array("d", now)
         except TypeError:
             for leaf in leaves:
@@ -160,9 +167,13 @@ class Tape:
         i = self._id(leaf)
         xs = np.asarray(values, np.float64).reshape(-1)
         if kernel == "numba" and not warm():
-            raise ValueError("kernel='numba' needs numba, which is not installed here; leave `kernel` out to use numpy.")
+            raise ValueError(
+                "kernel='numba' needs numba, which is not installed here; leave `kernel` out to use numpy."
+            )
         if kernel == "numba" and self._rows:
-            raise ValueError("kernel='numba' cannot run rows of the derivatives table; leave `kernel` out to use numpy.")
+            raise ValueError(
+                "kernel='numba' cannot run rows of the derivatives table; leave `kernel` out to use numpy."
+            )
         if _compiled and kernel != "numpy" and not self._rows:
             shape = (xs.size, self.nodes)
             rows, grads, slopes = np.empty(shape), np.empty(shape), np.empty((xs.size, self.edges))
@@ -199,11 +210,15 @@ class Tape:
             for i, ref in zip(self._leaves.tolist(), self._objects, strict=True):
                 if ref() is leaf:
                     return i
-            raise TypeError("the leaf must be one of the Values that this tape's computation started from, or its id in the trace.")
+            raise TypeError(
+                "the leaf must be one of the Values that this tape's computation started from, or its id in the trace."
+            )
         i = leaf.__index__()
         if i not in self._leaves:
             ids = ", ".join(map(str, self._leaves[:12])) + (", ..." if len(self._leaves) > 12 else "")
-            raise ValueError(f"node {i} is not a leaf of this tape: only leaves can be given a number. The leaves are {ids}.")
+            raise ValueError(
+                f"node {i} is not a leaf of this tape: only leaves can be given a number. The leaves are {ids}."
+            )
         return i
 
 
@@ -245,11 +260,12 @@ def _difference(old: list[tuple], new: list[tuple]) -> str:
     advice = "The tape replays one fixed course of the program. Record a tape of the new graph: Tape(root)."
     for before, after in zip(old, new, strict=False):
         if before != after:
-            return f"the graph has changed its shape: where {_says(before)} was computed, now {_says(after)} is. {advice}"
+            return (
+                f"the graph has changed its shape: where {_says(before)} was computed, now {_says(after)} is. {advice}"
+            )
     return f"the graph has changed its shape: it had {len(old)} nodes and now has {len(new)}. {advice}"
 
 
 def _says(node: tuple) -> str:
     kind, op, parents = node
     return f"{op!r} of {' and '.join(f'number {p + 1}' for p in parents)}" if parents else f"a {kind}"
-

@@ -55,16 +55,26 @@ def _difference(actual, expected, rtol, atol, equal_nan, check_dtype, check_stri
     if _is_sequence(actual) and _is_sequence(expected):
         if len(actual) != len(expected):
             return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
-        found = (_difference(a, b, *options, f"{item}[{i}]") for i, (a, b) in enumerate(zip(actual, expected, strict=True)))
+        found = (
+            _difference(a, b, *options, f"{item}[{i}]") for i, (a, b) in enumerate(zip(actual, expected, strict=True))
+        )
         return next((problem for problem in found if problem is not None), None)
     if actual is None or expected is None:
         return None if actual is expected else f"None mismatch: {actual} is not {expected}{where}"
     number = not isinstance(actual, Variable | np.ndarray) and not isinstance(expected, Variable | np.ndarray)
     if not number and isinstance(actual, Variable) != isinstance(expected, Variable):
-        raise errors.new(TypeError, f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.")
+        raise errors.new(
+            TypeError, f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
+        )
     a, b = (_tensor(x) for x in (actual, expected))
-    for name, ours, theirs in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype), ("stride()", a.stride(), b.stride())):
-        checked = not number and (name == "shape" or (name == "dtype" and check_dtype) or (name == "stride()" and check_stride))
+    for name, ours, theirs in (
+        ("shape", a.shape, b.shape),
+        ("dtype", a.dtype, b.dtype),
+        ("stride()", a.stride(), b.stride()),
+    ):
+        checked = not number and (
+            name == "shape" or (name == "dtype" and check_dtype) or (name == "stride()" and check_stride)
+        )
         if checked and ours != theirs:
             return f"The values for attribute '{name}' do not match: {ours} != {theirs}.{where}"
     problem = _numbers(a.array, b.array, rtol, atol, equal_nan, number, dtypes.promote_types(a.dtype, b.dtype))

@@ -30,7 +30,9 @@ sys.stdout.buffer.write(graph.draw(format=sys.argv[1], prog=sys.argv[2]))
 class Digraph(graphviz.Digraph):
     """A graphviz.Digraph that draws itself without the `dot` program."""
 
-    def pipe(self, format=None, renderer=None, formatter=None, neato_no_op=None, quiet=False, *, engine=None, encoding=None):
+    def pipe(
+        self, format=None, renderer=None, formatter=None, neato_no_op=None, quiet=False, *, engine=None, encoding=None
+    ):
         data = _draw(self.source, format or self.format, engine or self.engine)
         return data.decode(encoding) if encoding else data
 
@@ -141,7 +143,9 @@ def make_dot(var, params=None, show_attrs=False, show_saved=False, max_attr_char
         name = node.name().removeprefix("torch::autograd::")
         if not show_attrs or node.status == FREED:
             return name
-        rows = {k: "[saved tensor]" if isinstance(v, Variable) else str(v)[:max_attr_chars] for k, v in _saved(node).items()}
+        rows = {
+            k: "[saved tensor]" if isinstance(v, Variable) else str(v)[:max_attr_chars] for k, v in _saved(node).items()
+        }
         if not rows:
             return name
         width = max(len(k) for k in rows)

@@ -4,6 +4,7 @@ What lives here: asking repo2docker which files it would build from; building th
 postBuild in it; then a learner's session in it (JupyterLab and one kernel), its start and its memory measured. What does not: tests. The
 numbers are in docs/deploy.md; memory is read on Linux only.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -26,7 +27,10 @@ from jupyter_client.blocking import BlockingKernelClient
 
 from tests.browser.lab import ROOT, TOKEN, stop, wait_until_up
 
-PIP_NAMES = {"python-graphviz": "graphviz", "matplotlib-base": "matplotlib"}  # conda-forge's name -> the Python package index's
+PIP_NAMES = {
+    "python-graphviz": "graphviz",
+    "matplotlib-base": "matplotlib",
+}  # conda-forge's name -> the Python package index's
 ASK = """if True:
     from repo2docker.app import Repo2Docker
     app = Repo2Docker()
@@ -98,23 +102,43 @@ class Session:
     """A JupyterLab server as a Binder machine starts it, and its kernels."""
 
     def __init__(self, python: Path, checkout: Path, home: Path):
-        env = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "PYTHON", "VIRTUAL_ENV"))}
+        env = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("JUPYTER", "PYTHON", "VIRTUAL_ENV"))
+        }
         self.runtime = home / "runtime"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
         env |= {"PATH": f"{python.parent}:{env['PATH']}", "HOME": str(home), "JUPYTER_RUNTIME_DIR": str(self.runtime)}
         log = home / "lab.log"
-        command = [python, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
-                   "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}", "--ServerApp.disable_check_xsrf=True"]
+        command = [
+            python,
+            "-m",
+            "jupyterlab",
+            "--no-browser",
+            "--allow-root",
+            "--ServerApp.ip=127.0.0.1",
+            f"--ServerApp.port={port}",
+            "--ServerApp.port_retries=0",
+            f"--IdentityProvider.token={TOKEN}",
+            "--ServerApp.disable_check_xsrf=True",
+        ]
         self.address = f"http://127.0.0.1:{port}"
         with open(log, "wb") as out:
-            self.server = subprocess.Popen(command, cwd=checkout, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+            self.server = subprocess.Popen(
+                command, cwd=checkout, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+            )
         wait_until_up(f"{self.address}/api/status?token={TOKEN}", self.server, log)
 
     def post(self, where: str, body: dict, method: str = "POST") -> dict:
-        request = urllib.request.Request(f"{self.address}/api/{where}?token={TOKEN}", json.dumps(body).encode(), method=method,
-                                         headers={"Content-Type": "application/json"})
+        request = urllib.request.Request(
+            f"{self.address}/api/{where}?token={TOKEN}",
+            json.dumps(body).encode(),
+            method=method,
+            headers={"Content-Type": "application/json"},
+        )
         with urllib.request.urlopen(request, timeout=60) as answer:
             return json.loads(answer.read() or b"{}")
 
@@ -123,7 +147,9 @@ class Session:
         session = self.post("sessions", {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}})
         client = BlockingKernelClient(connection_file=str(self.runtime / f"kernel-{session['kernel']['id']}.json"))
         client.load_connection_file()
-        client.start_channels(iopub=False, stdin=False, hb=False, control=False)  # replies only: the outputs are the page's
+        client.start_channels(
+            iopub=False, stdin=False, hb=False, control=False
+        )  # replies only: the outputs are the page's
         client.kernel_info(reply=True, timeout=60)
         return session["id"], client
 
@@ -133,8 +159,12 @@ class Session:
 
     def most(self) -> tuple[float, float]:
         """The server's and its kernels' highest memory."""
-        kernels = [pid for process in Path("/proc").glob("[0-9]*/status") for pid in [int(process.parent.name)]
-                   if re.search(rf"^PPid:\t{self.server.pid}$", _read(process), re.M)]
+        kernels = [
+            pid
+            for process in Path("/proc").glob("[0-9]*/status")
+            for pid in [int(process.parent.name)]
+            if re.search(rf"^PPid:\t{self.server.pid}$", _read(process), re.M)
+        ]
         return megabytes([self.server.pid], "VmHWM"), megabytes(kernels, "VmHWM")
 
 
@@ -148,7 +178,9 @@ def _read(path: Path) -> str:
 def learner(python: Path, checkout: Path) -> None:
     """Open each chapter in a kernel of its own and run its cells; print what a machine needs for it."""
     notebooks = sorted((checkout / "notebooks").glob("[0-9]*.ipynb"))
-    cells = {path: [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"] for path in notebooks}
+    cells = {
+        path: [cell.source for cell in nbformat.read(path, 4).cells if cell.cell_type == "code"] for path in notebooks
+    }
     with tempfile.TemporaryDirectory() as folder:
         begun = time.monotonic()
         session = Session(python, checkout, Path(folder))
@@ -163,7 +195,9 @@ def learner(python: Path, checkout: Path) -> None:
                     except TimeoutError:
                         sys.exit(f"minigrad: {path.stem}: cell {number} did not answer within 300 s:\n{source}")
                     if path == notebooks[0] and number == 0:
-                        print(f"server answers after {up:.1f} s, the start chapter's first cell after {time.monotonic() - begun:.1f} s")
+                        print(
+                            f"server answers after {up:.1f} s, the start chapter's first cell after {time.monotonic() - begun:.1f} s"
+                        )
                     broken = "raises-exception" in str(nbformat.read(path, 4).cells)
                     if reply["content"]["status"] != "ok" and not broken:
                         print(f"  {path.stem}: cell {number} failed: {reply['content'].get('ename')}")
@@ -180,7 +214,9 @@ def learner(python: Path, checkout: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--constraint", type=Path, help="exact versions for pip; Binder takes the newest that environment.yml allows")
+    parser.add_argument(
+        "--constraint", type=Path, help="exact versions for pip; Binder takes the newest that environment.yml allows"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         checkout = Path(folder, "checkout")
@@ -192,7 +228,9 @@ def main() -> None:
         exact = ["--constraint", str(options.constraint.resolve())] if options.constraint else []
         python = environment(Path(folder, "environment"), *requirements(), *exact)
         env = dict(os.environ, PATH=f"{python.parent}:{os.environ['PATH']}", VIRTUAL_ENV=str(python.parents[1]))
-        seconds, most = watched(["./postBuild"], cwd=checkout, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        seconds, most = watched(
+            ["./postBuild"], cwd=checkout, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         print(f"postBuild: {seconds:.0f} s, {most:.0f} MB at the most", flush=True)
         learner(python, checkout)
 

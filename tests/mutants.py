@@ -37,7 +37,11 @@ class Mutant(NamedTuple):
 # ruff: noqa: E501
 def _all() -> list[Mutant]:
     js, lessons, explain = "widgets/front/src", "widgets/lessons", "widgets/explain"
-    scenes, still, picture = f"{FRONT}[view.test.mjs]", (GOLDEN, "tests/widgets/test_static.py"), f"{FRONT}[picture.test.mjs]"
+    scenes, still, picture = (
+        f"{FRONT}[view.test.mjs]",
+        (GOLDEN, "tests/widgets/test_static.py"),
+        f"{FRONT}[picture.test.mjs]",
+    )
     model = f"{FRONT}[model.test.mjs]"
     rows = [
         # the stored picture
@@ -143,7 +147,9 @@ def stale() -> list[Mutant]:
 def _copy() -> None:
     """The project beside itself, whole: a test that fails because a file is missing has caught nothing."""
     shutil.rmtree(COPY, ignore_errors=True)
-    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).exists():
             (COPY / name).parent.mkdir(parents=True, exist_ok=True)

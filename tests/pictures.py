@@ -3,6 +3,7 @@
 What lives here: that one program, and its files in .github/images/. What does not: how pictures are drawn (widgets/export.py). They are
 committed because a README cannot run code; a test holds that they still belong to the README's program.
 """
+
 from pathlib import Path
 
 from minigrad import Value

@@ -7,6 +7,7 @@ lists of names in docs/compatibility.md.
 
 Tests marked `slow` fetch packages or take minutes. `make commands` runs them too; `make test` skips them.
 """
+
 import contextlib
 import html
 import json
@@ -32,20 +33,29 @@ from .browser import lab
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-TYPED = [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in ("benchmarks", "comparison", "course", "deploy", "install"))]
+TYPED = [
+    ROOT / "README.md",
+    *(ROOT / f"docs/{name}.md" for name in ("benchmarks", "comparison", "course", "deploy", "install")),
+]
 PAGES = "\n\n".join(page.read_text(encoding="utf-8") for page in TYPED)
 START = min(path.name for path in (ROOT / "notebooks").glob("*.ipynb"))
 
 EXECUTED = {
     "make lab": ("test_make_lab_opens_the_course", "a stand-in notes the address that a browser is asked to open"),
-    "make lab PORT=9000 HOST=0.0.0.0 BROWSER=no": ("test_make_lab_starts_elsewhere", "on a port of its own, and for this machine alone"),
+    "make lab PORT=9000 HOST=0.0.0.0 BROWSER=no": (
+        "test_make_lab_starts_elsewhere",
+        "on a port of its own, and for this machine alone",
+    ),
     "make test": ("test_make_test", "with ARGS that choose one test; .ci/run is the whole"),
     "make thorough": ("test_make_thorough", "what it would run; the whole is slow"),
     "make commands": ("test_make_commands", "with ARGS that choose one test"),
     "python -m pip install .": ("test_block", "the block as it stands; see environment()"),
     "python -m minigrad.course my-course": ("test_block", "the same block"),
     "jupyter lab my-course": ("test_block", "the same block"),
-    "conda env create --file environment.yml": ("test_block", "conda itself is a stand-in: its channel is not asked; see CONDA"),
+    "conda env create --file environment.yml": (
+        "test_block",
+        "conda itself is a stand-in: its channel is not asked; see CONDA",
+    ),
     "conda activate minigrad": ("test_block", "the same stand-in, which activates the environment"),
     "python -m pip install --no-deps --editable .": ("test_block", "the block as it stands, after conda's stand-in"),
     "jupyter lab notebooks": ("test_block", "the same block"),
@@ -62,23 +72,43 @@ EXECUTED = {
     "make book": ("test_make_book", "slow; one chapter"),
     "make book-check": ("test_make_book", "slow; the same"),
     "make site": ("test_make_site", "slow; where Pyodide's host is not reached: that it says so, and what to do"),
-    "make site PYODIDE=/path/to/pyodide.tar.bz2": ("test_make_site", "slow; the path is that of the core of Pyodide, from npm"),
+    "make site PYODIDE=/path/to/pyodide.tar.bz2": (
+        "test_make_site",
+        "slow; the path is that of the core of Pyodide, from npm",
+    ),
     "make site-check": ("test_make_site", "slow"),
     "make bench": ("test_make_bench", "slow; one short round, without the peer that is large (torch)"),
     "make bench ARGS=--write": ("test_benchmarks_into_the_page", "one row; the whole command is slow: test_make_bench"),
     "python -m tests.benchmarks view": ("test_make_bench", "slow; make bench runs it as it stands"),
 }
-PROGRAMS = ("make", "python", "pip", "conda", "mamba", "jupyter", "git", "docker", "npx", "npm", "uv", "nbgrader", "from", "import")
+PROGRAMS = (
+    "make",
+    "python",
+    "pip",
+    "conda",
+    "mamba",
+    "jupyter",
+    "git",
+    "docker",
+    "npx",
+    "npm",
+    "uv",
+    "nbgrader",
+    "from",
+    "import",
+)
 
 EVERYTHING = bool(os.environ.get("MINIGRAD_COMMANDS"))
 POSIX = sys.platform != "win32"
 slow = pytest.mark.skipif(not EVERYTHING, reason="slow: make commands runs it")
 posix = pytest.mark.skipif(not POSIX, reason="a shell's commands, and processes that can be limited")
-made_here = pytest.mark.skipif(Path(sys.prefix) != ROOT / ".venv" or not shutil.which("make"),
-                               reason="only where `make test` made the environment")
+made_here = pytest.mark.skipif(
+    Path(sys.prefix) != ROOT / ".venv" or not shutil.which("make"), reason="only where `make test` made the environment"
+)
 
 
 # ---- which commands there are
+
 
 def blocks(text):
     """The fences that have no language: what is typed into a shell. Their lines, without remarks."""
@@ -108,6 +138,7 @@ def test_instructors_and_readme_say_the_same_three_commands():
 
 # ---- a shell, as a stranger has it
 
+
 def stranger(home):
     """The variables of somebody who has just cloned: nothing of the tests', of make's or of an environment's; a browser that only notes
     what it is asked to open, and (for a machine where everybody is root) leave to serve."""
@@ -118,8 +149,13 @@ def stranger(home):
     browser = home / "browser"
     browser.write_text(f'#!/bin/sh\necho "$1" > "{home}/part" && mv "{home}/part" "{home}/opened"\n')
     browser.chmod(0o755)
-    return env | {"HOME": str(home), "BROWSER": str(browser), "JUPYTER_CONFIG_DIR": str(home / "config"),
-                  "JUPYTER_RUNTIME_DIR": str(home / "runtime"), "JUPYTER_DATA_DIR": str(home / "data")}
+    return env | {
+        "HOME": str(home),
+        "BROWSER": str(browser),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTER_DATA_DIR": str(home / "data"),
+    }
 
 
 def wait_for(what, process, log, seconds=90):
@@ -150,13 +186,19 @@ def opened(home):
     if not file.exists():
         return None
     address = file.read_text().strip().removeprefix("file://")
-    return html.unescape(re.search(r'href="(http[^"]+)"', Path(address).read_text())[1]) if address.startswith("/") else address
+    return (
+        html.unescape(re.search(r'href="(http[^"]+)"', Path(address).read_text())[1])
+        if address.startswith("/")
+        else address
+    )
 
 
 def ask(address, path, data=None):
     """The server's answer to somebody who has the token of `address`."""
     base, token = re.match(r"(http://[^/]+)/.*token=(\w+)", address).groups()
-    request = urllib.request.Request(f"{base}/{path}", data and json.dumps(data).encode(), headers={"Authorization": f"token {token}"})
+    request = urllib.request.Request(
+        f"{base}/{path}", data and json.dumps(data).encode(), headers={"Authorization": f"token {token}"}
+    )
     with urllib.request.urlopen(request, timeout=60) as answer:
         return answer.read()
 
@@ -167,13 +209,17 @@ def serves_the_course(address, home):
 
     assert urllib.request.urlopen(address, timeout=60).status == 200
     assert START in [file["name"] for file in json.loads(ask(address, "api/contents"))["content"]]
-    kernel = json.loads(ask(address, "api/kernels", {"name": "python3", "path": START}))["id"]  # beside the notebook, as Lab does
+    kernel = json.loads(ask(address, "api/kernels", {"name": "python3", "path": START}))[
+        "id"
+    ]  # beside the notebook, as Lab does
     client = BlockingKernelClient(connection_file=str(home / f"runtime/kernel-{kernel}.json"))
     client.load_connection_file()
     client.start_channels(iopub=False, stdin=False, hb=False, control=False)
     try:
         client.kernel_info(reply=True, timeout=60)
-        reply = client.execute("import minigrad, widgets", user_expressions={"file": "minigrad.__file__"}, reply=True, timeout=60)
+        reply = client.execute(
+            "import minigrad, widgets", user_expressions={"file": "minigrad.__file__"}, reply=True, timeout=60
+        )
         assert reply["content"]["status"] == "ok", reply["content"]
         return Path(reply["content"]["user_expressions"]["file"]["data"]["text/plain"].strip("'"))
     finally:
@@ -181,6 +227,7 @@ def serves_the_course(address, home):
 
 
 # ---- make
+
 
 def make(*arguments, home):
     run = subprocess.run(["make", *arguments], cwd=ROOT, env=stranger(home), capture_output=True, text=True)
@@ -228,7 +275,12 @@ def test_make_thorough(tmp_path):
     run = "from tests.thorough import part; print(len(part(range(100), 7, [3])))"
     for value, count in (("", "8"), ("1", "100")):
         env = os.environ | {"MINIGRAD_THOROUGH": value}
-        assert subprocess.run([sys.executable, "-c", run], cwd=ROOT, env=env, capture_output=True, text=True).stdout.strip() == count
+        assert (
+            subprocess.run(
+                [sys.executable, "-c", run], cwd=ROOT, env=env, capture_output=True, text=True
+            ).stdout.strip()
+            == count
+        )
 
 
 @made_here
@@ -293,7 +345,9 @@ def checkout(tmp_path):
 
 @posix
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=slow)], ids=["borrowed", "fetched"])
-@pytest.mark.parametrize("block", [block for block in blocks(PAGES) if "make lab" not in block], ids=lambda block: block[-1])
+@pytest.mark.parametrize(
+    "block", [block for block in blocks(PAGES) if "make lab" not in block], ids=lambda block: block[-1]
+)
 def test_block(block, whole, checkout, tmp_path):
     """As it stands, line after line in one shell, in a new environment."""
     home, place = tmp_path / "home", tmp_path / "environment"
@@ -305,7 +359,10 @@ def test_block(block, whole, checkout, tmp_path):
     if not block[-1].startswith("jupyter"):
         run = subprocess.run(shell, cwd=checkout, env=env, capture_output=True, text=True)
         assert run.returncode == 0, run.stdout + run.stderr
-        assert "ada" in (checkout / "grades/wide.csv").read_text("utf-8") and (checkout / "grades/feedback/ada.html").exists()
+        assert (
+            "ada" in (checkout / "grades/wide.csv").read_text("utf-8")
+            and (checkout / "grades/feedback/ada.html").exists()
+        )
         return
     with running(shell, home, cwd=checkout, env=env) as (process, log):
         address = wait_for(lambda: opened(home), process, log, seconds=900 if whole else 120)
@@ -315,6 +372,7 @@ def test_block(block, whole, checkout, tmp_path):
 
 
 # ---- the lines of a notebook
+
 
 def test_the_lines_of_a_notebook(tmp_path):
     from nbclient import NotebookClient
@@ -327,15 +385,23 @@ def test_the_lines_of_a_notebook(tmp_path):
     assert "".join(output.text for output in book.cells[0].outputs).splitlines() == printed(program)
     shown = dict(zip(lines, book.cells[1:], strict=True))
     assert "<svg" in picture_of(shown["%graph y"].outputs[0].data["text/html"])
-    assert (tmp_path / "stepping.gif").read_bytes()[:4] == b"GIF8" and "<html" in (tmp_path / "graph.html").read_text("utf-8")
+    assert (tmp_path / "stepping.gif").read_bytes()[:4] == b"GIF8" and "<html" in (tmp_path / "graph.html").read_text(
+        "utf-8"
+    )
 
 
 # ---- benchmarks, Binder, the site
 
+
 def test_benchmarks_into_the_page(tmp_path):
-    page, readme = Path(shutil.copy(ROOT / "docs/benchmarks.md", tmp_path)), Path(shutil.copy(ROOT / "README.md", tmp_path))
-    code = (f"import sys; sys.argv[1:] = ['T8', '--rounds', '1', '--budget', '0.01', '--write']; from pathlib import Path; "
-            f"from tests.benchmarks import run; run.PAGE, run.README = Path({str(page)!r}), Path({str(readme)!r}); run.main()")
+    page, readme = (
+        Path(shutil.copy(ROOT / "docs/benchmarks.md", tmp_path)),
+        Path(shutil.copy(ROOT / "README.md", tmp_path)),
+    )
+    code = (
+        f"import sys; sys.argv[1:] = ['T8', '--rounds', '1', '--budget', '0.01', '--write']; from pathlib import Path; "
+        f"from tests.benchmarks import run; run.PAGE, run.README = Path({str(page)!r}), Path({str(readme)!r}); run.main()"
+    )
     env = as_measured(os.environ)  # else it would start again, and write into the real pages
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -349,7 +415,12 @@ def test_benchmarks_into_the_page(tmp_path):
 
 
 def test_the_figures_of_the_readme_are_those_of_the_page(tmp_path):
-    measured = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8").partition(run.BENCHMARKS[0])[2].partition(run.BENCHMARKS[1])[0]
+    measured = (
+        (ROOT / "docs/benchmarks.md")
+        .read_text(encoding="utf-8")
+        .partition(run.BENCHMARKS[0])[2]
+        .partition(run.BENCHMARKS[1])[0]
+    )
     copy = Path(shutil.copy(ROOT / "README.md", tmp_path))
     run.put(copy, run.FIGURES, run.figures(measured))
     assert copy.read_text("utf-8") == README
@@ -380,7 +451,9 @@ def test_make_site(tmp_path):
     unreached = "could not be fetched" in said and "make site PYODIDE=/path" in said
     assert "the site is in build/site" in said if code == 0 else unreached, said[-3000:]
     env = {name: value for name, value in os.environ.items() if not name.startswith("npm_")}
-    subprocess.run(["npm", "pack", "--silent", "pyodide@314.0.7"], cwd=tmp_path, env=env, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        ["npm", "pack", "--silent", "pyodide@314.0.7"], cwd=tmp_path, env=env, check=True, stdout=subprocess.DEVNULL
+    )
     (archive,) = tmp_path.glob("pyodide-*.tgz")
     code, said = make("site", f"PYODIDE={archive}", home=tmp_path)
     assert code == 0 and "the site is in build/site" in said, said[-3000:]
@@ -398,6 +471,7 @@ def test_make_book(tmp_path):
 
 
 # ---- what else README promises
+
 
 def printed(program):
     """What a program prints, as the remarks beside its lines say."""
@@ -426,7 +500,10 @@ def test_the_lesson_in_the_documents_is_one():
 
 def test_the_row_in_the_documents_is_one():
     code = "import numpy as np, minigrad as torch; from minigrad import cos, sin; from minigrad.core.op import ELEMENTWISE, Op\n"
-    code += example("docs/dev/operation.md") + "x, y = (torch.tensor([n], dtype=torch.float64, requires_grad=True) for n in (0.5, 2.0))\n"
+    code += (
+        example("docs/dev/operation.md")
+        + "x, y = (torch.tensor([n], dtype=torch.float64, requires_grad=True) for n in (0.5, 2.0))\n"
+    )
     code += "print(torch.autograd.gradcheck(wave, (x, y)), wave(x, y).item() == 2 * np.sin(0.5))"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert run.stdout == "True True\n", run.stderr
@@ -440,7 +517,9 @@ def test_the_pages_name_only_targets_that_exist():
         assert set(typed) <= targets, page
 
 
-MARKDOWN = sorted(path for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").glob("*.md")])
+MARKDOWN = sorted(
+    path for path in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").glob("*.md")]
+)
 
 
 def anchors(page):
@@ -452,7 +531,10 @@ def anchors(page):
 @pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_every_relative_link_leads_somewhere(page):
     text = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
-    for link in [*re.findall(r"\]\((?!https?:)([^)]+)\)", text), *re.findall(r'(?:src|srcset)="(?!https?:)([^"]+)"', text)]:
+    for link in [
+        *re.findall(r"\]\((?!https?:)([^)]+)\)", text),
+        *re.findall(r'(?:src|srcset)="(?!https?:)([^"]+)"', text),
+    ]:
         name, _, heading = link.partition("#")
         target = page.parent / name if name else page
         assert target.exists(), link
@@ -465,7 +547,9 @@ def test_every_file_that_a_page_names_exists(page):
     text = page.read_text(encoding="utf-8")
     for path in re.findall(r"[` ]((?:minigrad|widgets|tests|notebooks|docs|\.github)/[\w./*-]*)(?=[` ])", text):
         pattern = re.sub(r"NN(_name)?", "*", path.rstrip("/"))
-        made = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT).returncode == 0  # by a command that the page explains
+        made = (
+            subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT).returncode == 0
+        )  # by a command that the page explains
         assert made or list(ROOT.glob(pattern)), path
 
 
@@ -476,7 +560,9 @@ def test_readme_and_contributing_are_short():
 
 def test_the_binder_link_opens_the_start_chapter():
     """One address, in one place; only the account in it is left to whoever hosts the repository."""
-    (account, path) = re.findall(r"^\[binder\]: https://mybinder\.org/v2/gh/(\w+)/minigrad/HEAD\?urlpath=lab/tree/(\S+)$", README, re.M)[0]
+    (account, path) = re.findall(
+        r"^\[binder\]: https://mybinder\.org/v2/gh/(\w+)/minigrad/HEAD\?urlpath=lab/tree/(\S+)$", README, re.M
+    )[0]
     assert PAGES.count("mybinder.org") == 1 and f"`{account}`" in (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
     assert ROOT / path == min((ROOT / "notebooks").glob("*.ipynb"))
     assert os.access(ROOT / "postBuild", os.X_OK)
@@ -488,8 +574,21 @@ def test_the_reference_pages_of_make_api(tmp_path):
     assert {"minigrad.scalar", "minigrad.api", "widgets"} <= set(modules)
     for module in modules:
         __import__(module)
-    run = subprocess.run([sys.executable, "-m", "pdoc", "--no-show-source", "--output-directory", tmp_path, "minigrad.scalar", "widgets"],
-                         cwd=ROOT, capture_output=True, text=True)
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pdoc",
+            "--no-show-source",
+            "--output-directory",
+            tmp_path,
+            "minigrad.scalar",
+            "widgets",
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
     assert run.returncode == 0, run.stderr
     text = re.sub("<.*?>", "", (tmp_path / "minigrad/scalar.html").read_text("utf-8"))
     assert "backward_order" in text and "Raises TypeError if" in text

@@ -1,4 +1,5 @@
 """Every example in a docstring of minigrad and widgets is run, and shows what it says."""
+
 import ast
 import doctest
 import importlib
@@ -73,18 +74,28 @@ def test_every_public_function_says_what_it_does_and_what_it_raises(name):
 
 def methods(name):
     """(class, method, docstrings) of the classes in a module and of minigrad's classes that they are made of."""
-    found = [thing for n, thing in vars(importlib.import_module(name)).items() if isinstance(thing, type) and not n.startswith("_")]
+    found = [
+        thing
+        for n, thing in vars(importlib.import_module(name)).items()
+        if isinstance(thing, type) and not n.startswith("_")
+    ]
     for c in {base for thing in found for base in thing.__mro__ if base.__module__.startswith("minigrad")}:
         for n, f in vars(c).items():
             f = inspect.unwrap(getattr(f, "fget", None) or getattr(f, "__func__", f))
-            if inspect.isfunction(f) and (f.__module__ or "").startswith("minigrad") and (n == "__init__" or not n.startswith("_")):
+            if (
+                inspect.isfunction(f)
+                and (f.__module__ or "").startswith("minigrad")
+                and (n == "__init__" or not n.startswith("_"))
+            ):
                 yield c.__name__, f, f"{inspect.getdoc(c)} {inspect.getdoc(getattr(c, n)) if n != '__init__' else ''}"
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, "minigrad.tensors.tensor"])
 def test_every_public_class_says_what_it_raises(name):
     """Its constructor and its methods, in the docstring of either."""
-    missing = {f"{c}.{f.__name__}": {error for error in raised_by(f) if error not in doc} for c, f, doc in methods(name)}
+    missing = {
+        f"{c}.{f.__name__}": {error for error in raised_by(f) if error not in doc} for c, f, doc in methods(name)
+    }
     assert {n: errors for n, errors in missing.items() if errors} == {}
 
 

@@ -1,4 +1,5 @@
 """The project as a whole: what imports what, what is installed, what is in the wheel, and that files which repeat each other agree."""
+
 import ast
 import json
 import os
@@ -36,6 +37,7 @@ def short(path):
 
 # ---- imports run downwards: notebooks > widgets > minigrad.course > minigrad
 
+
 @cache
 def imports(path):
     """Everything that the file imports, also inside functions, relative imports made absolute."""
@@ -48,7 +50,9 @@ def imports(path):
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             if node.level:
-                base = ".".join([*package.split(".")[: len(package.split(".")) - node.level + 1], *filter(None, [base])])
+                base = ".".join(
+                    [*package.split(".")[: len(package.split(".")) - node.level + 1], *filter(None, [base])]
+                )
             found += [f"{base}.{alias.name}" for alias in node.names]
     return found
 
@@ -63,8 +67,12 @@ def layer(module):
 
 
 def test_imports_run_downwards():
-    upward = {(name_of(path), module) for path in FILES for module in imports(path) if layer(module) > layer(name_of(path))}
-    hook = {("minigrad", f"widgets.extension.{name}_ipython_extension") for name in ("load", "unload")}  # %load_ext minigrad
+    upward = {
+        (name_of(path), module) for path in FILES for module in imports(path) if layer(module) > layer(name_of(path))
+    }
+    hook = {
+        ("minigrad", f"widgets.extension.{name}_ipython_extension") for name in ("load", "unload")
+    }  # %load_ext minigrad
     assert upward == hook
 
 
@@ -101,8 +109,11 @@ def test_value_is_there_without_numpy():
 
 # ---- files
 
+
 def test_files_say_what_lives_there():
-    silent = [short(path) for path in FILES if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))]
+    silent = [
+        short(path) for path in FILES if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
+    ]
     assert not silent, "a file starts with a docstring: what lives here, and what does not"
 
 
@@ -128,19 +139,28 @@ def test_hooks_before_a_commit_fetch_nothing():
     assert set(re.findall(r"repo: (\S+)", text)) == {"local"}
     assert set(re.findall(r"language: (\S+)", text)) == {"system", "pygrep"}  # no environment is made for them
     for program in re.findall(r"entry: \.venv/bin/python -m (\w+)", text):
-        assert subprocess.run([sys.executable, "-m", program, "--version"], capture_output=True).returncode == 0, program
+        assert subprocess.run([sys.executable, "-m", program, "--version"], capture_output=True).returncode == 0, (
+            program
+        )
     scripts = json.loads((ROOT / "widgets/front/package.json").read_text(encoding="utf-8"))["scripts"]
     assert set(re.findall(r"entry: npm .* (\w+)$", text, re.M)) <= scripts.keys()
 
 
 def test_the_hook_for_notebooks_finds_widget_state():
-    pattern = re.search(r"entry: '(.*)'\n +language: pygrep", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))[1]
+    pattern = re.search(
+        r"entry: '(.*)'\n +language: pygrep", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    )[1]
     for kind in ("state", "view"):
         assert re.search(pattern, json.dumps({f"application/vnd.jupyter.widget-{kind}+json": {}}))
-    assert not [path.name for path in (ROOT / "notebooks").glob("*.ipynb") if re.search(pattern, path.read_text(encoding="utf-8"))]
+    assert not [
+        path.name
+        for path in (ROOT / "notebooks").glob("*.ipynb")
+        if re.search(pattern, path.read_text(encoding="utf-8"))
+    ]
 
 
 # ---- dependencies
+
 
 def requirements(*extras):
     """name -> Requirement of the project's dependencies, with the extras named."""
@@ -156,7 +176,16 @@ def outside(files):
 
 def test_what_is_imported_is_declared():
     declared = {IMPORT_NAMES.get(name, name) for name in requirements("instructors")}  # grading says what is missing
-    comes_with_jupyterlab = {"IPython", "ipykernel", "traitlets", "nbformat", "nbconvert", "nbclient", "jupyter_client", "comm"}
+    comes_with_jupyterlab = {
+        "IPython",
+        "ipykernel",
+        "traitlets",
+        "nbformat",
+        "nbconvert",
+        "nbclient",
+        "jupyter_client",
+        "comm",
+    }
     assert outside(FILES) - declared - comes_with_jupyterlab == set()
 
 
@@ -186,7 +215,11 @@ def test_what_the_extras_declare_is_used():
     text = "".join(path.read_text("utf-8") for path in [ROOT / "Makefile", ROOT / "pyproject.toml", *tests])
     for name in requirements(*PROJECT["optional-dependencies"]).keys() - requirements().keys():
         module = name.replace("-", "_")
-        used = by_name[name] in text if name in by_name else module in imported or re.search(rf'("-m",\s+|importorskip\()"{module}\b', text)
+        used = (
+            by_name[name] in text
+            if name in by_name
+            else module in imported or re.search(rf'("-m",\s+|importorskip\()"{module}\b', text)
+        )
         assert used, f"{name} is in an extra, and nothing uses it"
 
 
@@ -218,10 +251,13 @@ def test_constraints_fit_pyproject():
             pinned[Requirement(line).name] = Requirement(line)
     for name, requirement in requirements(*PROJECT["optional-dependencies"]).items():
         (exact,) = pinned[name].specifier
-        assert exact.operator == "==" and requirement.specifier.contains(exact.version), f"{name}: run `make constraints`"
+        assert exact.operator == "==" and requirement.specifier.contains(exact.version), (
+            f"{name}: run `make constraints`"
+        )
 
 
 # ---- the wheel
+
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
@@ -234,7 +270,18 @@ def wheel(tmp_path_factory):
     shutil.copytree(ROOT / "notebooks", source / "notebooks", ignore=shutil.ignore_patterns(".ipynb_checkpoints"))
     (source / "tests").mkdir()
     (source / "tests/__init__.py").touch()
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", out, source]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--wheel-dir",
+        out,
+        source,
+    ]
     run = subprocess.run(command, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     (file,) = out.iterdir()
@@ -246,19 +293,35 @@ def test_wheel_holds_the_packages_and_nothing_else(wheel):
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
         licence = [name for name in archive.namelist() if name.endswith("LICENSE")]
     front = {path for pattern in ("*.js", "*.css", "dist/*") for path in (ROOT / "widgets/front").glob(pattern)}
-    data = {ROOT / package / "py.typed" for package in PACKAGES} | {*(ROOT / "minigrad/data").glob("*"), ROOT / "widgets/palette.json"}
+    data = {ROOT / package / "py.typed" for package in PACKAGES} | {
+        *(ROOT / "minigrad/data").glob("*"),
+        ROOT / "widgets/palette.json",
+    }
     data |= {*(ROOT / "minigrad").rglob("*.pyi")}
     kernelspec = {name for name in inside if name.endswith(".data/data/share/jupyter/kernels/minigrad/kernel.json")}
     assert len(kernelspec) == 1  # and its source lies in the package
     kernelspec.add("widgets/kernelspec/kernel.json")
     notebooks = {name for name in inside if ".data/data/share/minigrad/notebooks/" in name}
     assert {Path(name).name for name in notebooks} == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert front and inside - kernelspec - notebooks == {path.relative_to(ROOT).as_posix() for path in {*FILES, *front, *data}}
+    assert front and inside - kernelspec - notebooks == {
+        path.relative_to(ROOT).as_posix() for path in {*FILES, *front, *data}
+    }
     assert licence
 
 
 def test_wheel_works_without_the_checkout(wheel, tmp_path):
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", tmp_path / "site", wheel]
+    install = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        tmp_path / "site",
+        wheel,
+    ]
     subprocess.run(install, check=True, capture_output=True)
     code = f"""if True:
         import sys; sys.path[:0] = [{str(tmp_path / "site")!r}]
@@ -287,16 +350,22 @@ def test_another_package_of_the_same_name_is_noticed(wheel, tmp_path):
         (site / f"{name}.dist-info").mkdir()
         (site / f"{name}.dist-info/METADATA").write_text(f"Metadata-Version: 2.4\nName: minigrad\nSummary: {summary}\n")
         theirs = "Another" in summary
-        assert ("Two packages called minigrad" in said("minigrad")) == theirs  # ours, installed under its older name, is no stranger
+        assert (
+            "Two packages called minigrad" in said("minigrad")
+        ) == theirs  # ours, installed under its older name, is no stranger
     (site / "minigrad/__init__.py").write_text("class Value: pass")
     assert "is another project of the same name" in said("widgets") and "ImportError" in said("widgets")
-    assert "--force-reinstall" in said("widgets")  # without it pip finds the distribution there, and leaves the other one's files
+    assert "--force-reinstall" in said(
+        "widgets"
+    )  # without it pip finds the distribution there, and leaves the other one's files
 
 
 def test_the_sites_packages_live_apart():
     """JupyterLite's extension logs an error on every page of an ordinary JupyterLab."""
     rules = re.split(r"\n(?=[^\s#])", (ROOT / "Makefile").read_text())
-    with_site = [rule.split(":")[0] for rule in rules if re.search(r"\[[^]]*\bsite\b[^]]*\]|--extra site|--all-extras", rule)]
+    with_site = [
+        rule.split(":")[0] for rule in rules if re.search(r"\[[^]]*\bsite\b[^]]*\]|--extra site|--all-extras", rule)
+    ]
     assert with_site == ["constraints", "build/site-venv/made"], "the first one resolves, and installs nothing"
     assert not list((Path(sys.prefix) / "share/jupyter/labextensions").glob("**/*jupyterlite*"))
 
@@ -304,11 +373,21 @@ def test_the_sites_packages_live_apart():
 def test_the_site_finds_the_wheel_under_its_own_name(wheel, tmp_path):
     """Pyodide's list has what the course needs; the course itself comes to it, and is loaded with the kernel."""
     python = "3.13.2"
-    needed = {need.name: next(iter(need.specifier)).version for need in site.needs(wheel, python)} | dict.fromkeys(site.KERNEL, "1")
-    packages = {name: {"version": version, "depends": [], "file_name": f"{name}.whl"} for name, version in needed.items()}
+    needed = {need.name: next(iter(need.specifier)).version for need in site.needs(wheel, python)} | dict.fromkeys(
+        site.KERNEL, "1"
+    )
+    packages = {
+        name: {"version": version, "depends": [], "file_name": f"{name}.whl"} for name, version in needed.items()
+    }
     site.extend({"info": {"python": python}, "packages": packages}, [wheel], tmp_path)
-    missing = site.whole({"info": {"python": python}, "packages": packages}, None, "https://host/", site.LOADED, tmp_path)
-    assert {*missing} == {*needed} and packages[site.COURSE]["imports"] == ["minigrad", "widgets"] and site.COURSE in site.LOADED
+    missing = site.whole(
+        {"info": {"python": python}, "packages": packages}, None, "https://host/", site.LOADED, tmp_path
+    )
+    assert (
+        {*missing} == {*needed}
+        and packages[site.COURSE]["imports"] == ["minigrad", "widgets"]
+        and site.COURSE in site.LOADED
+    )
 
 
 def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
@@ -317,13 +396,17 @@ def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
     env = tmp_path / "env"
     python = env / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel]
-    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}  # else pip finds the checkout installed already
+    clean = {
+        key: value for key, value in os.environ.items() if key != "PYTHONPATH"
+    }  # else pip finds the checkout installed already
     subprocess.run(install, check=True, capture_output=True, cwd=tmp_path, env=clean)
     assert (env / "share/jupyter/kernels/minigrad/kernel.json").is_file()
     others = [path for path in sys.path if path.endswith("site-packages")]
     (tmp_path / "empty").mkdir()
 
-    def run(*command):  # after the environment's own packages, the tests', without their .pth files: without this checkout
+    def run(
+        *command,
+    ):  # after the environment's own packages, the tests', without their .pth files: without this checkout
         start = f"runpy.run_module({command[0]!r}, run_name='__main__')"
         code = f"import runpy, sys; sys.path += {others!r}; sys.argv = {list(command)!r}; {start}"
         return subprocess.run([python, "-I", "-c", code], cwd=tmp_path / "empty", capture_output=True, text=True)
@@ -333,7 +416,11 @@ def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
     mine = tmp_path / "empty/course/00_start_here.ipynb"
     mine.write_text("my work", encoding="utf-8")
     again = run("minigrad.course", "course").stdout
-    assert again.startswith("0 notebooks copied") and "stay as they are" in again and mine.read_text(encoding="utf-8") == "my work"
+    assert (
+        again.startswith("0 notebooks copied")
+        and "stay as they are" in again
+        and mine.read_text(encoding="utf-8") == "my work"
+    )
     assert len([*mine.parent.iterdir()]) == len([*(ROOT / "notebooks").glob("*.ipynb")])
     shutil.rmtree(mine.parent)
     (tmp_path / "empty/use.py").write_text("""if True:

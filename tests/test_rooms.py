@@ -1,4 +1,5 @@
 """The engine's rooms: imports run downwards, no circle of files, and an import inside a function has one of a few reasons."""
+
 import ast
 from functools import cache
 from pathlib import Path
@@ -8,7 +9,16 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ENGINE = sorted(path for path in (ROOT / "minigrad").rglob("*.py") if "course" not in path.relative_to(ROOT).parts)
 # each imports only from its own set and from those to its left
-ROOMS = [{"kernels"}, {"core"}, {"ops"}, {"autograd"}, {"tensors", "tracing"}, {"func", "nn", "utils"}, {"optim"}, {"program"}]
+ROOMS = [
+    {"kernels"},
+    {"core"},
+    {"ops"},
+    {"autograd"},
+    {"tensors", "tracing"},
+    {"func", "nn", "utils"},
+    {"optim"},
+    {"program"},
+]
 UPWARD = {("minigrad.autograd.functional", "minigrad.func")}  # functions of Jacobians, given to torch.autograd by name
 
 LATE = {  # an import inside a function: (file, what it imports): why
@@ -56,7 +66,11 @@ def imports(name):
             return
         if isinstance(node, ast.ImportFrom):
             parts = package.split(".")
-            base = ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])]) if node.level else node.module
+            base = (
+                ".".join([*parts[: len(parts) - node.level + 1], *filter(None, [node.module])])
+                if node.level
+                else node.module
+            )
             for alias in node.names:
                 add(f"{base}.{alias.name}", late)
         elif isinstance(node, ast.Import):
@@ -116,11 +130,18 @@ def test_rooms_import_downwards(name):
         if room(target) is not None and (name, ".".join(target.split(".")[:2])) not in UPWARD:
             assert room(target) <= room(name), f"{name} imports {target}, which stands above it"
             if "tensors" in target.split(".")[1:2]:
-                assert name.split(".")[1] != "tracing", f"{name}: what the pictures read must work without the tensors' methods"
+                assert name.split(".")[1] != "tracing", (
+                    f"{name}: what the pictures read must work without the tensors' methods"
+                )
 
 
 def test_a_late_import_has_its_reason():
-    late = {(name, module) for name in FILES for module, inside in imports(name).items() if inside and FILES[module].name != "__init__.py"}
+    late = {
+        (name, module)
+        for name in FILES
+        for module, inside in imports(name).items()
+        if inside and FILES[module].name != "__init__.py"
+    }
     assert late - set(LATE) == set(), "import it at the top, or write its reason here"
     assert set(LATE) - late == set(), "these reasons are no longer needed"
 
@@ -132,13 +153,25 @@ def test_every_room_says_what_it_holds():
 
 MOST = 56  # statements of one function; formatting does not change their number
 LONG = {  # functions that have more: why they are not split
-    ("minigrad.autograd.function", "_apply"): "one sequence, with thirty local values that each half would have to hand to the other",
-    ("minigrad.optim.lbfgs", "strong_wolfe"): "PyTorch's line search, bracket and zoom over the same ten values; kept beside the original",
+    (
+        "minigrad.autograd.function",
+        "_apply",
+    ): "one sequence, with thirty local values that each half would have to hand to the other",
+    (
+        "minigrad.optim.lbfgs",
+        "strong_wolfe",
+    ): "PyTorch's line search, bracket and zoom over the same ten values; kept beside the original",
     ("minigrad.optim.lbfgs", "step"): "PyTorch's loop, which leaves it at eight places",
-    ("minigrad.tensors.indexing", "_take_apart"): "one branch for each kind of index, all on the same position in the key",
+    (
+        "minigrad.tensors.indexing",
+        "_take_apart",
+    ): "one branch for each kind of index, all on the same position in the key",
     ("minigrad.tracing.tensor_trace", "trace"): "fills one TypedDict, field by field",
     ("minigrad.viz", "make_dot"): "torchviz's function: nested helpers that share its options",
-    ("widgets.fold", "__init__"): "from the whole trace to the shown one, in one order, over eight maps that all parts need",
+    (
+        "widgets.fold",
+        "__init__",
+    ): "from the whole trace to the shown one, in one order, over eight maps that all parts need",
     ("widgets.layout", "_plain"): "one algorithm in the order of its steps, over the same columns",
     ("widgets.static", "_card"): "one card from top to bottom: each part begins where the last one ended",
 }

@@ -3,6 +3,7 @@
 What lives here: code that turns the engine's plain data (`minigrad.trace`) into pictures and controls. What does not: any derivative
 or recording of a computation; that is the engine, which never imports this package.
 """
+
 from __future__ import annotations
 
 import minigrad

@@ -3,6 +3,7 @@
 What lives here: `audit`, which compares the gradients in the objects of a recorded graph with the true ones. What does not: the true ones
 (tracing/scalar_trace.py), the duel of two computations (duel.py).
 """
+
 from __future__ import annotations
 
 import math
@@ -58,9 +59,14 @@ class _Audit:
         if not self.told:
             return Audit(not rule, rule or f"The objects behind {name} hold no gradients that could be compared.")
         if not any(self.own[i] for i in self.told):
-            return Audit(not rule, rule or f"No backward pass of {name} has run yet, so there is nothing to compare. Its rules are right.")
+            return Audit(
+                not rule,
+                rule or f"No backward pass of {name} has run yet, so there is nothing to compare. Its rules are right.",
+            )
         if not _close(self.own[graph.root] or 0.0, 1.0):
-            other = f"{name}.grad is {number(self.own[graph.root])}, not 1: the backward pass was run from another result"
+            other = (
+                f"{name}.grad is {number(self.own[graph.root])}, not 1: the backward pass was run from another result"
+            )
             return Audit(not rule, rule or f"{other}, so nothing was compared. Its rules are right.")
         if graph.outdated:
             return Audit(not rule, rule or "Inputs have moved since the backward pass, so the gradients in the objects belong to the "
@@ -77,7 +83,7 @@ class _Audit:
         return Audit(False, say + (rule or self._overwriting() or self._cause(wrong)))
 
     def _called(self, i: int) -> str:
-        """"h (tanh)" if its label does not tell the operation."""
+        """ "h (tanh)" if its label does not tell the operation."""
         return self.labels[i] + (f" ({self.graph.ops[i]})" if self.graph.ops[i] and self.graph.names[i] else "")
 
     def _wrong_rule(self) -> str:

@@ -4,6 +4,7 @@ What lives here: where a picture is cut, and what its pieces and the wires betwe
 which of several widths is shown (front/src/picture/viewport.js, static pictures). A cut goes between two columns, through no card and no
 pill; a wire that it cuts goes on around the end of its band to the beginning of the next one, and no two such ways cross.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -18,7 +19,11 @@ WIDTHS = 1400.0, 840.0, 500.0  # of a band, at most: a stage takes the one that 
 STAGE = 1078.0, 448.0  # pixels of a stage that shows such an overview
 ROUND = 7.0  # of the corners of a way from band to band
 SIDES = 96.0, 44.0  # what the ways between bands take of the width, many and few
-PARTS = 0.87, 0.8, 0.73  # of a stage's width: bands that are narrower than the stage may be lower, because they cut elsewhere
+PARTS = (
+    0.87,
+    0.8,
+    0.73,
+)  # of a stage's width: bands that are narrower than the stage may be lower, because they cut elsewhere
 NEARLY = 1.15  # of the narrowest bands: so much wider they may be where that cuts fewer wires
 LONE = 10_000  # as bad as so many cut wires is a band without a card
 LANE, CLEAR = 7.0, 12.0  # between two such ways, and between them and the cards
@@ -65,7 +70,9 @@ def _columns(picture: Picture) -> list[tuple[float, float]]:
     reach = [(c["x"], c["x"] + c["w"]) for c in picture["cards"]]
     pills: list[Any] = [*picture["wires"], *picture.get("cuts", ())]
     reach += [(w["px"] - w["pw"] / 2, w["px"] + w["pw"] / 2) for w in pills if w["pw"]]
-    reach += [(w["tag"]["x"], _pieces(w["d"])[-1][3][0]) for w in picture["wires"] if "tag" in w]  # nothing is cut between tag and card
+    reach += [
+        (w["tag"]["x"], _pieces(w["d"])[-1][3][0]) for w in picture["wires"] if "tag" in w
+    ]  # nothing is cut between tag and card
     out: list[tuple[float, float]] = []
     for left, right in sorted(reach):
         if out and left < out[-1][1] + 4:
@@ -77,7 +84,9 @@ def _columns(picture: Picture) -> list[tuple[float, float]]:
 
 def _crossing(picture: Picture, spans: list[tuple[float, float]]) -> list[int]:
     """How many wires go through each gap between two columns."""
-    ends = [(points[0], points[-2]) for w in [*picture["wires"], *picture.get("cuts", ())] if (points := _numbers(w["d"]))]
+    ends = [
+        (points[0], points[-2]) for w in [*picture["wires"], *picture.get("cuts", ())] if (points := _numbers(w["d"]))
+    ]
     return [sum(start <= right and end >= left for start, end in ends)
             for (_, right), (left, _) in zip(spans, spans[1:], strict=False)]  # fmt: skip
 
@@ -183,11 +192,15 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
                 line += _around(line[-1][3], here[0][0], gutters[b - 1], lane, len(crossing[b - 1]))
             line += here  # type: ignore[arg-type]
         b = band(wire["px"])
-        wires.append({**wire, "d": written(line), "px": round(wire["px"] + dx[b], 1), "py": round(wire["py"] + dy[b], 1)})
+        wires.append(
+            {**wire, "d": written(line), "px": round(wire["px"] + dx[b], 1), "py": round(wire["py"] + dy[b], 1)}
+        )
         if tag := wire.get("tag"):
             wires[-1]["tag"] = {**tag, "x": round(tag["x"] + dx[b], 1), "y": round(tag["y"] + dy[b], 1)}
     w = max(right - left for left, right in zip(edges, edges[1:], strict=False)) + 2 * margin
-    out = Picture(w=round(w, 1), h=round(y + 2, 1), cards=cards, wires=wires[: len(picture["wires"])], prog=picture["prog"])
+    out = Picture(
+        w=round(w, 1), h=round(y + 2, 1), cards=cards, wires=wires[: len(picture["wires"])], prog=picture["prog"]
+    )
     if "cuts" in picture:
         out["cuts"] = wires[len(picture["wires"]) :]
     if "frames" in picture:
@@ -196,7 +209,9 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
     return out
 
 
-def _reach(picture: Picture, lines: list[Any], tags: list[Any], b: int, band: Callable[[float], int]) -> tuple[float, float]:
+def _reach(
+    picture: Picture, lines: list[Any], tags: list[Any], b: int, band: Callable[[float], int]
+) -> tuple[float, float]:
     """From where to where the cards, pills and tags of a band reach."""
     heights = [y for c in picture["cards"] if band(c["x"]) == b for y in (c["y"], c["y"] + c["h"])]
     heights += [y for w in lines if w["pw"] and band(w["px"]) == b for y in (w["py"] - 10, w["py"] + 10)]
@@ -207,8 +222,14 @@ def _reach(picture: Picture, lines: list[Any], tags: list[Any], b: int, band: Ca
 def _pull_in(ways: list[_Way], reach: tuple[float, float]) -> None:
     """A wire that was made for cards in other bands need not run far above or below those of its own."""
     for sign, edge in ((1, reach[1]), (-1, -reach[0])):
-        far = [way for way in ways if max(sign * p[1] for piece in way.pieces for p in (piece[0], piece[3])) > edge + 2 * CLEAR]
-        for k, way in enumerate(sorted(far, key=lambda way: sign * way.start[1])):  # in their order, so that none crosses another
+        far = [
+            way
+            for way in ways
+            if max(sign * p[1] for piece in way.pieces for p in (piece[0], piece[3])) > edge + 2 * CLEAR
+        ]
+        for k, way in enumerate(
+            sorted(far, key=lambda way: sign * way.start[1])
+        ):  # in their order, so that none crosses another
             most = edge + CLEAR + LANE * k
             way.pieces = [tuple((x, sign * min(sign * y, most)) for x, y in piece) for piece in way.pieces]  # type: ignore[misc]
 
@@ -218,7 +239,9 @@ def _framed(picture: Picture, edges: list[float], b: int) -> list[Frame]:
     out = []
     for frame in picture.get("frames", ()):
         left, right = max(frame["x"], edges[b] + 3), min(frame["x"] + frame["w"], edges[b + 1] - 3)
-        inside = [c for c in picture["cards"] if left < c["x"] < right and frame["y"] < c["y"] < frame["y"] + frame["h"]]
+        inside = [
+            c for c in picture["cards"] if left < c["x"] < right and frame["y"] < c["y"] < frame["y"] + frame["h"]
+        ]
         if not inside:
             continue
         top, bottom = frame["y"], frame["y"] + frame["h"]
@@ -233,7 +256,9 @@ def _framed(picture: Picture, edges: list[float], b: int) -> list[Frame]:
 def _deep(picture: Picture, frame: Frame) -> int:
     """How many frames stand in each other from this one inwards."""
     x, y, right, low = frame["x"], frame["y"], frame["x"] + frame["w"], frame["y"] + frame["h"]
-    inner = [f for f in picture["frames"] if f["x"] > x and f["y"] > y and f["x"] + f["w"] < right and f["y"] + f["h"] < low]
+    inner = [
+        f for f in picture["frames"] if f["x"] > x and f["y"] > y and f["x"] + f["w"] < right and f["y"] + f["h"] < low
+    ]
     return 1 + max((_deep(picture, f) for f in inner), default=0)
 
 

@@ -39,7 +39,9 @@ def made_beside(names: list[str], others: Collection[str]) -> list[str]:
     known: set[str] = set()
     for source in shell.user_ns.get("In", ()) if shell and names else ():
         try:
-            found = {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+            found = {
+                n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            }
         except (SyntaxError, ValueError):
             continue
         known |= found

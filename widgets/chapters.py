@@ -39,4 +39,7 @@ _PLAN = {
     13: (75, (4, 8, 11)), 14: (75, (5, 8, 9)), 15: (60, (7, 10, 13)), 16: (55, (2, 4, 6)), 17: (75, (7, 14)),
     18: (60, (5, 7, 14)), 19: (85, (6, 13, 18)),
 }  # fmt: skip
-CHAPTERS = {int(name[:2]): Chapter(int(name[:2]), title, f"{name}.ipynb", *_PLAN[int(name[:2])]) for name, title in _TITLES.items()}
+CHAPTERS = {
+    int(name[:2]): Chapter(int(name[:2]), title, f"{name}.ipynb", *_PLAN[int(name[:2])])
+    for name, title in _TITLES.items()
+}

@@ -50,7 +50,16 @@ class Sweep(TypedDict):
 
 
 TYPES = (
-    *(schema.Source, schema.Saved, schema.View, schema.Held, schema.Became, schema.Cut, schema.Broadcast, schema.Numbers),
+    *(
+        schema.Source,
+        schema.Saved,
+        schema.View,
+        schema.Held,
+        schema.Became,
+        schema.Cut,
+        schema.Broadcast,
+        schema.Numbers,
+    ),
     *(schema.Node, schema.Edge, schema.Step, schema.Trace),
     *(layout.Card, layout.Tag, layout.Wire, layout.CutWire, layout.Frame, layout.Picture, Sections, Sweep),
     *(network.Column, network.Cell, network.Link, network.Parameter, network.Plan),
@@ -100,7 +109,9 @@ def typescript() -> str:
             if key in UNREAD.get(name, ()):
                 continue
             optional = get_origin(hint) is NotRequired or key in EMPTY.get(name, ())
-            out.append(f"  {key}{'?' if optional else ''}: {_script(get_args(hint)[0] if get_origin(hint) is NotRequired else hint)};")
+            out.append(
+                f"  {key}{'?' if optional else ''}: {_script(get_args(hint)[0] if get_origin(hint) is NotRequired else hint)};"
+            )
         out.append("}")
     return "\n".join(out) + "\n"
 

@@ -61,7 +61,9 @@ class _Pairs:
         self.users = tuple(_users(of) for of in self.parents)
         self.nodes = _nodes(left), _nodes(right)
         self.values = tuple([_value(trace, n["id"]) for n in trace["nodes"]] for trace in self.traces)
-        self.same: dict[tuple[int, int], int] = {}  # (side, node) -> its number among those that were computed in two ways
+        self.same: dict[
+            tuple[int, int], int
+        ] = {}  # (side, node) -> its number among those that were computed in two ways
         self._match()
 
     def _match(self) -> None:
@@ -89,7 +91,12 @@ class _Pairs:
         for n in self.traces[side]["nodes"]:
             of = [out[p] for p in self.parents[side][n["id"]]]
             of = sorted(of) if n["op"] in COMMUTE else of
-            what: tuple = (n["op"] if names else n["kind"] == "operation", tuple(n.get("shape") or ()), numbers[n["id"]], *of)
+            what: tuple = (
+                n["op"] if names else n["kind"] == "operation",
+                tuple(n.get("shape") or ()),
+                numbers[n["id"]],
+                *of,
+            )
             if (side, n["id"]) in self.same:
                 what = "same", self.same[side, n["id"]]
             out.append(keys.setdefault(what, len(keys)))
@@ -146,8 +153,13 @@ class _Pairs:
         def fits(order: list[int]) -> tuple[int, ...]:
             pairs = [*zip(ours, order, strict=True)]
             alike = [self._likeness(p, q) for p, q in pairs]
-            return (sum(made[0][p] == made[1][q] for p, q in pairs), sum(self.twin.get(p) == q for p, q in pairs),
-                    -sum(p in self.twin and self.twin[p] != q for p, q in pairs), sum(far for far, _ in alike), sum(n for _, n in alike))
+            return (
+                sum(made[0][p] == made[1][q] for p, q in pairs),
+                sum(self.twin.get(p) == q for p, q in pairs),
+                -sum(p in self.twin and self.twin[p] != q for p, q in pairs),
+                sum(far for far, _ in alike),
+                sum(n for _, n in alike),
+            )
 
         return theirs[::-1] if fits(theirs[::-1]) > fits(theirs) else theirs
 
@@ -216,7 +228,10 @@ class _Pairs:
         """Inputs without an equal, and the one that stands in the same place of the other graph."""
         keys: dict[Any, int] = {}
         shapes = [self._used(side, keys, self._made(side, keys, [None] * len(self.values[side]))) for side in (0, 1)]
-        free = [[i for i in self.nodes[side] if not self.parents[side][i] and i not in (self.twin, self.back)[side]] for side in (0, 1)]
+        free = [
+            [i for i in self.nodes[side] if not self.parents[side][i] and i not in (self.twin, self.back)[side]]
+            for side in (0, 1)
+        ]
         out: dict[int, int] = {}
         for same in (lambda i, j: shapes[0][i] == shapes[1][j], lambda i, j: self._node(0, i)["label"] == self._node(1, j)["label"],
                      lambda i, j: len(free[0]) == len(free[1]) == 1):  # fmt: skip
@@ -236,7 +251,11 @@ class _Pairs:
         """The sentence about two nodes that part."""
         (left, right), a, b = self.traces, self._node(0, i), self._node(1, j)
         at, operations = _event(left, i), [n["kind"] == "operation" for n in (a, b)]
-        if _close(self.values[0][i], self.values[1][j], self.rtol) or operations[0] != operations[1] or a.get("shape") != b.get("shape"):
+        if (
+            _close(self.values[0][i], self.values[1][j], self.rtol)
+            or operations[0] != operations[1]
+            or a.get("shape") != b.get("shape")
+        ):
             say = f"**They part at {a['label']}:** the first computes {_made(a)}, the second {_made(b)}."
             return Difference(i, j, at, say, numbers=(_made(a), _made(b)))
         what = "computes" if operations[0] else "starts with"
@@ -268,7 +287,9 @@ def _clusters(values: Any, rtol: float) -> tuple[list[Any], ...]:
     for k, x in enumerate(flat):
         near = k > 0 and abs(x - flat[k - 1]) <= rtol * max(abs(x), abs(flat[k - 1]))
         key[x] = key[flat[k - 1]] if near else k
-    return tuple([tuple(key.get(x, str(x)) if x is not None else None for x in of[:4]) for of in side] for side in values)
+    return tuple(
+        [tuple(key.get(x, str(x)) if x is not None else None for x in of[:4]) for of in side] for side in values
+    )
 
 
 def _users(parents: list[list[int]]) -> list[list[int]]:
@@ -320,15 +341,25 @@ def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: fl
     return None
 
 
-def first_wrong_grad(trace: Trace, grads: list[float | None], which: str, rtol: float = 1e-4) -> Difference | str | None:
+def first_wrong_grad(
+    trace: Trace, grads: list[float | None], which: str, rtol: float = 1e-4
+) -> Difference | str | None:
     """Where the backward() of a learner's own class first left something else than the gradient; a sentence if it has not run; or None.
 
     A picture of such a class shows what the rules of its operations call for. What its backward() really wrote is in `grads`.
     """
     nodes = trace["nodes"]
-    told = [i for i, n in enumerate(nodes) if n["kind"] != "constant" and isinstance(n["grad"], float) and grads[i] is not None]
+    told = [
+        i
+        for i, n in enumerate(nodes)
+        if n["kind"] != "constant" and isinstance(n["grad"], float) and grads[i] is not None
+    ]
     if not any(grads[i] for i in told):
-        return f"The backward() of {which} has not been called, so what it would write into grad was not compared." if told else None
+        return (
+            f"The backward() of {which} has not been called, so what it would write into grad was not compared."
+            if told
+            else None
+        )
     last: dict[int, int] = {}  # node -> the event that completes its gradient
     for k, step in enumerate(trace["steps"], 1):
         if step["phase"] == "backward":
@@ -372,7 +403,14 @@ def _numbers(trace: Trace, index: int | None, number: Any) -> list[float | None]
     if index is None:
         return [] if number is None or number == "not kept" else [float(number)]
     a = trace["arrays"][index]
-    return [a["low"], a["high"], a["mean"], a["std"], float(a["odd"]), *(None if c is None else float(c) for c in a["cells"])]
+    return [
+        a["low"],
+        a["high"],
+        a["mean"],
+        a["std"],
+        float(a["odd"]),
+        *(None if c is None else float(c) for c in a["cells"]),
+    ]
 
 
 def _close(a: list[float | None], b: list[float | None], rtol: float) -> bool:
@@ -390,7 +428,9 @@ def _close(a: list[float | None], b: list[float | None], rtol: float) -> bool:
 
 
 def _text(trace: Trace, index: int | None, number: Any) -> str:
-    return array_text(trace["arrays"][index]) if index is not None else fmt(number) if number != "not kept" else "not kept"
+    return (
+        array_text(trace["arrays"][index]) if index is not None else fmt(number) if number != "not kept" else "not kept"
+    )
 
 
 class Duel(Stored, ipywidgets.VBox):
@@ -399,7 +439,9 @@ class Duel(Stored, ipywidgets.VBox):
     def __init__(self, left: GraphView, right: GraphView):
         self.left, self.right = left, right
         self.difference = first_difference(left.whole, right.whole)
-        say = self.difference.say if self.difference else "**They agree:** every value and every gradient, at every step."
+        say = (
+            self.difference.say if self.difference else "**They agree:** every value and every gradient, at every step."
+        )
         wrong = None  # the view whose own backward() left another number
         for view, which in ((left, "the first"), (right, "the second")):
             if self.difference is None and view.grads:
@@ -424,7 +466,9 @@ class Duel(Stored, ipywidgets.VBox):
             left.step = max(left.step, mark["at"])
         for view in (left, right):
             view.layout.flex, view.layout.min_width = "1 1 380px", "0"  # beside each other, or each as wide as there is
-        both = ipywidgets.HBox([left, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start", grid_gap="0 14px"))
+        both = ipywidgets.HBox(
+            [left, right], layout=ipywidgets.Layout(flex_flow="row wrap", align_items="flex-start", grid_gap="0 14px")
+        )
         super().__init__([words, both])
 
     def _mark(self, d: Difference, wrong: GraphView | None) -> None:
@@ -445,8 +489,13 @@ class Duel(Stored, ipywidgets.VBox):
 
     def svg(self) -> str:
         """Both pictures after all events, one below the other, under the sentence: what a saved notebook shows."""
-        both = [self.left.svg(), self.right.svg() if self.left._level == self.right._level else ""]  # their style sheets share names
-        sizes = [tuple(map(int, re.findall(r'(?:width|height)="(\d+)"', drawn)[:2])) if drawn else (0, 0) for drawn in both]
+        both = [
+            self.left.svg(),
+            self.right.svg() if self.left._level == self.right._level else "",
+        ]  # their style sheets share names
+        sizes = [
+            tuple(map(int, re.findall(r'(?:width|height)="(\d+)"', drawn)[:2])) if drawn else (0, 0) for drawn in both
+        ]
         wide = max(440, *(w + 24 for w, _ in sizes))
         words = textwrap.wrap(self.sentence, int((wide - 36) / 7.7))
         out = [f'<text class="q" x="18" y="{30 + 20 * k}">{escape(line)}</text>' for k, line in enumerate(words)]
@@ -457,8 +506,9 @@ class Duel(Stored, ipywidgets.VBox):
         look = re.search("<style>.*?</style>", both[0])
         head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{top}" viewBox="0 0 {wide} {top}" role="img">'
         head += f"<title>{escape(self.sentence)}</title>{look[0] if look else ''}"
-        return f'{head}<rect class="g" x=".5" y=".5" width="{wide - 1}" height="{top - 1}" rx="12"/>{"".join(out)}</svg>'
-
+        return (
+            f'{head}<rect class="g" x=".5" y=".5" width="{wide - 1}" height="{top - 1}" rx="12"/>{"".join(out)}</svg>'
+        )
 
 
 def _html(pieces: list[str]) -> str:

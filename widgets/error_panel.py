@@ -33,7 +33,9 @@ class Panels:
             return
         self._original = self.shell.showtraceback
 
-        def showtraceback(exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False):
+        def showtraceback(
+            exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False
+        ):
             with suppress(ValueError):  # nothing was raised yet
                 leave_out_repetitions(self.shell._get_exc_info(exc_tuple)[1])
             if not (running_compiled_code and not exception_only and self._shown(exc_tuple)):
@@ -81,7 +83,9 @@ class Panels:
         """The panel below a SyntaxError of a cell; none for one of a file."""
         try:
             error = self.shell._get_exc_info()[1]
-            if not isinstance(error, SyntaxError) or not self.shell.compile._filename_map.get(error.filename or filename or ""):
+            if not isinstance(error, SyntaxError) or not self.shell.compile._filename_map.get(
+                error.filename or filename or ""
+            ):
                 return
             from .explain.about_python import unreadable
 
@@ -92,7 +96,9 @@ class Panels:
 
     def _publish(self, bundle: dict[str, str]) -> None:
         with suppress(Exception):  # the error itself is on the screen already
-            if self.shell.display_pub.__class__.__name__ == "CapturingDisplayPublisher" or hasattr(self.shell, "kernel"):
+            if self.shell.display_pub.__class__.__name__ == "CapturingDisplayPublisher" or hasattr(
+                self.shell, "kernel"
+            ):
                 self.shell.display_pub.publish(data=bundle, metadata={})
             else:
                 print(bundle["text/plain"])
@@ -153,10 +159,16 @@ def short(shell, etype, error, tb, whole: bool = False) -> list[str]:
     for t in reversed(frames[-BELOW:] if len(frames) > BELOW else frames):
         own = types.TracebackType(own, t.tb_frame, t.tb_lasti, t.tb_lineno)
     last = shell.InteractiveTB.structured_traceback(etype, Exception(sentence), own, tb_offset=0)
-    head = f"\033[91m{etype.__name__}\033[0m: {sentence}" if shell.colors.lower() != "nocolor" else f"{etype.__name__}: {sentence}"
+    head = (
+        f"\033[91m{etype.__name__}\033[0m: {sentence}"
+        if shell.colors.lower() != "nocolor"
+        else f"{etype.__name__}: {sentence}"
+    )
     said = getattr(error, "minigrad", None)
     told = explanation(said.did, said.why, said.instead, said.chapter) if isinstance(said, Explanation) else ""
-    notes = [note for note in getattr(error, "__notes__", ()) if whole or note.strip() != told]  # the panel says the same
+    notes = [
+        note for note in getattr(error, "__notes__", ()) if whole or note.strip() != told
+    ]  # the panel says the same
     return [head, *_lines_of(last), *notes, *["%tb shows the whole traceback."] * whole]
 
 

@@ -39,7 +39,10 @@ class Input:
             raise Sorry(f"{name} needs a number or a range, not {ast.unparse(node)!r}. {EXAMPLE}") from None
         self.name = name
         numbers = spec if isinstance(spec, tuple) else (spec,)
-        if not all(isinstance(n, (int, float)) and not isinstance(n, bool) and n - n == 0 for n in numbers) or not 1 <= len(numbers) <= 3:
+        if (
+            not all(isinstance(n, (int, float)) and not isinstance(n, bool) and n - n == 0 for n in numbers)
+            or not 1 <= len(numbers) <= 3
+        ):
             raise Sorry(f"{name} needs a number, (low, high) or (low, high, step), not {ast.unparse(node)}. {EXAMPLE}")
         self.whole = all(isinstance(n, int) for n in numbers)
         if len(numbers) == 1:
@@ -169,7 +172,11 @@ class Exploration(Stored, ipywidgets.VBox):
             if first:
                 raise
             at = ", ".join(f"{i.name} = {number(i.slider.value)}" for i in self.inputs)
-            say = str(error) if isinstance(error, Sorry) else f"{type(error).__name__}: {str(error).split(chr(10) + chr(10))[0]}"
+            say = (
+                str(error)
+                if isinstance(error, Sorry)
+                else f"{type(error).__name__}: {str(error).split(chr(10) + chr(10))[0]}"
+            )
             self._say(f"At {at}: {say} The graph below is the last one that could be computed.")
             return
         self._root = root  # the graph lives as long as it is shown

@@ -4,6 +4,7 @@ What lives here: how an SVG becomes pixels, and what is made of such pictures. W
 still steps (static.page). resvg renders, with the fonts that matplotlib brings, so a picture needs no browser and is the same on every
 machine.
 """
+
 from __future__ import annotations
 
 import io
@@ -64,7 +65,9 @@ def _image(svg: str, scale: float, dark: bool) -> Image:
     return Image.open(io.BytesIO(png(svg, scale, dark))).convert("RGBA")
 
 
-Draw = Callable[..., str]  # the picture after some events; `least`: pixels wide at least, `lines`: of words below it, at least
+Draw = Callable[
+    ..., str
+]  # the picture after some events; `least`: pixels wide at least, `lines`: of words below it, at least
 
 
 def drawing(trace: Trace, picture: Picture, result: str, width: float, shown: Trace) -> Draw:
@@ -79,7 +82,9 @@ def drawing(trace: Trace, picture: Picture, result: str, width: float, shown: Tr
 
 def _same_moment(shown: Trace, trace: Trace, step: int) -> int:
     """The event of a trace that is as far through its forward or backward pass."""
-    (forward, total), (ahead, end) = ((sum(e["phase"] == "forward" for e in t["steps"]), len(t["steps"])) for t in (shown, trace))
+    (forward, total), (ahead, end) = (
+        (sum(e["phase"] == "forward" for e in t["steps"]), len(t["steps"])) for t in (shown, trace)
+    )
     if step <= forward:
         return round(ahead * step / max(1, forward))
     return ahead + math.ceil((end - ahead) * (min(step, total) - forward) / (total - forward))
@@ -120,9 +125,13 @@ def dot(trace: Trace) -> str:
         text = n["label"] if n["kind"] == "constant" else f"{n['label']}\n{computes(n)}"
         if "shape" in n and n["shape"]:
             text += f"\n{shape_text(n['shape'])}"
-        elif n["kind"] != "fold" and n["value"] != "not kept" and not (isinstance(n["value"], str) and "(" in n["value"]):
+        elif (
+            n["kind"] != "fold" and n["value"] != "not kept" and not (isinstance(n["value"], str) and "(" in n["value"])
+        ):
             text += f"\nvalue {fmt(n['value'])}" + ("" if n["grad"] is None else f"\ngrad {fmt(n['grad'])}")
-        extra = ', style="rounded,dashed"' if n["kind"] == "constant" else ", peripheries=2" if n["kind"] == "fold" else ""
+        extra = (
+            ', style="rounded,dashed"' if n["kind"] == "constant" else ", peripheries=2" if n["kind"] == "fold" else ""
+        )
         lines.append(f"  n{n['id']} [label={quoted(text)}{extra}];")
     for e in trace["edges"]:
         kind = "" if e["carries_grad"] else ", style=dashed"

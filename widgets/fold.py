@@ -4,6 +4,7 @@ What lives here: `Folds`, the tree of what can be folded in a trace; `folded`, t
 which says how the numbers of the small trace follow from those of the whole one. What does not: where cards stand (layout.py), who opens
 a fold (graph.py), pixels. A fold is a run of operations without a gap in creation order, so folding never makes a cycle.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -51,8 +52,12 @@ class Folds:
         self.nodes, self.result, self.small = trace["nodes"], trace["root"], small
         self.row, self.end = (FEW, EACH) if small else (COLUMNS, END)
         calls = [(g["name"], g["function"].partition(".forward")) for g in trace.get("groups", ())]
-        self.modules = {name: kind for name, (kind, forward, _) in calls if forward}  # the calls of modules, and their classes
-        self.tokens = [(n["op"], (s := n["source"]) and (s["line"], s["text"]), tuple(n.get("shape", ()))) for n in self.nodes]
+        self.modules = {
+            name: kind for name, (kind, forward, _) in calls if forward
+        }  # the calls of modules, and their classes
+        self.tokens = [
+            (n["op"], (s := n["source"]) and (s["line"], s["text"]), tuple(n.get("shape", ()))) for n in self.nodes
+        ]
         operations = [n["id"] for n in self.nodes if n["kind"] == "operation" and not n.get("layer")]
         with_lines = [m for m in operations if self.nodes[m]["source"]]
         self.next = dict(itertools.pairwise(with_lines))  # of those whose line is known
@@ -80,7 +85,9 @@ class Folds:
             for child in fold.folds:
                 child.parent = fold.key
         self.home: dict[int, int] = {}  # node -> the innermost fold it is in
-        for fold in sorted(self.folds, key=lambda f: (len(f.members), f.key)):  # inner folds are smaller, and made first
+        for fold in sorted(
+            self.folds, key=lambda f: (len(f.members), f.key)
+        ):  # inner folds are smaller, and made first
             for member in fold.members:
                 self.home.setdefault(member, fold.key)
 
@@ -101,7 +108,10 @@ class Folds:
             inside = self.nodes[operations[at]].get("inside", ())
             end = at + 1
             if len(inside) > depth:
-                while end < len(operations) and self.nodes[operations[end]].get("inside", ())[: depth + 1] == inside[: depth + 1]:
+                while (
+                    end < len(operations)
+                    and self.nodes[operations[end]].get("inside", ())[: depth + 1] == inside[: depth + 1]
+                ):
                     end += 1
                 inner = self._children(operations[at:end], depth + 1)
                 if len(inner) == 1 and isinstance(inner[0], Fold):  # a module that only calls another one
@@ -151,7 +161,11 @@ class Folds:
         blocks: list[Fold | int] = []
         for k in range(times):
             block = children[start + k * period : start + (k + 1) * period]
-            blocks.append(block[0] if period == 1 else self._fold(self._result(block), self._repeats(block), not self._modules(block)))
+            blocks.append(
+                block[0]
+                if period == 1
+                else self._fold(self._result(block), self._repeats(block), not self._modules(block))
+            )
         ends = self._ends(blocks)
         own = not self._modules(blocks[:1])
         run = self._fold(self._run_name(blocks), self._parts(ends, times=times) if len(ends) > AT_ONCE else ends, own)
@@ -164,12 +178,18 @@ class Folds:
             return layers
         inner = layers[self.end : -self.end]
         own = not self._modules(inner[:1])
-        middle = self._fold(self._run_name(inner), self._parts(inner, times=len(inner)) if len(inner) > AT_ONCE else inner, own)
+        middle = self._fold(
+            self._run_name(inner), self._parts(inner, times=len(inner)) if len(inner) > AT_ONCE else inner, own
+        )
         self.middles.add(middle.key)
         return [*layers[: self.end], middle, *layers[-self.end :]]
 
     def _few(self, children: list[Fold | int], most: int = AT_ONCE) -> list[Fold | int]:
-        return self._parts(children, size=math.ceil(len(children) / most) if most < AT_ONCE else 0) if len(children) > most else children
+        return (
+            self._parts(children, size=math.ceil(len(children) / most) if most < AT_ONCE else 0)
+            if len(children) > most
+            else children
+        )
 
     def _parts(self, children: list[Fold | int], first: int = 1, times: int = 0, size: int = 0) -> list[Fold | int]:
         """At most a dozen parts of equal length, each again in parts. `times`: the children are that many equal blocks."""
@@ -177,7 +197,11 @@ class Folds:
         out: list[Fold | int] = []
         for k in range(0, len(children), size):
             part = children[k : k + size]
-            name = self._run_name(part, f"{first + k:,}–{first + k + len(part) - 1:,} of {times:,}") if times else self._result(part)
+            name = (
+                self._run_name(part, f"{first + k:,}–{first + k + len(part) - 1:,} of {times:,}")
+                if times
+                else self._result(part)
+            )
             inner = self._parts(part, first + k, times) if len(part) > AT_ONCE else part
             out.append(part[0] if len(part) == 1 else self._fold(name, inner, not self._modules(part)))
         return out
@@ -261,7 +285,11 @@ class Folds:
             return f"{variable}, " + (call if call.startswith("turn ") else f"line {source['line']}")
         if call:
             return call
-        if source and (returned := re.match(r"return (.{1,22})$", source["text"])) and source.get("span", (0, 0))[0] <= 8:
+        if (
+            source
+            and (returned := re.match(r"return (.{1,22})$", source["text"]))
+            and source.get("span", (0, 0))[0] <= 8
+        ):
             return returned[1]
         lines = [found["line"] for m in made if (found := self.nodes[m]["source"])]
         if lines:
@@ -307,7 +335,9 @@ class Folds:
             for member in fold.members:
                 around.setdefault(member, []).append(fold.key)
         inside: dict[int, list[int]] = {}
-        apart = self.small < 2  # has what a learner's variable holds a card of its own beside the statement that uses it?
+        apart = (
+            self.small < 2
+        )  # has what a learner's variable holds a card of its own beside the statement that uses it?
         for node in self.nodes:
             if node["kind"] == "operation" or not self.users[node["id"]]:
                 continue
@@ -334,11 +364,18 @@ class Folds:
         """Is it data that a module's call is given? Its own parameters, masks and constants are part of it."""
         if fold.name not in self.modules or node["kind"] != "leaf" or node["requires_grad"]:
             return False
-        return node["named"] or self._first(fold) in self.users[node["id"]] or self.modules[fold.name] == "cross_entropy"
+        return (
+            node["named"] or self._first(fold) in self.users[node["id"]] or self.modules[fold.name] == "cross_entropy"
+        )
 
     def _first(self, fold: Fold) -> int:
         """The first operation of a module's call that takes more than parameters: what it was called with."""
-        alone = {p for m in fold.members for p in self.parents[m] if self.nodes[p]["kind"] == "leaf" and self.nodes[p]["requires_grad"]}
+        alone = {
+            p
+            for m in fold.members
+            for p in self.parents[m]
+            if self.nodes[p]["kind"] == "leaf" and self.nodes[p]["requires_grad"]
+        }
         for m in fold.members:
             if self.nodes[m]["kind"] == "operation":
                 if not alone.issuperset(self.parents[m]):
@@ -386,7 +423,9 @@ class Folds:
         todo = list(self.root.folds)
         while todo:
             first = min(todo, key=lambda f: (len(f.children), f.key))
-            alike = [f for f in todo if f.parent == first.parent and (f is first or self._token(f) == self._token(first))]
+            alike = [
+                f for f in todo if f.parent == first.parent and (f is first or self._token(f) == self._token(first))
+            ]
             todo = [f for f in todo if f not in alike]
             layered = any(f.key not in self.own for f in first.folds) and not any(f.key in self.middles for f in alike)
             if layered and self.count(open_ | {f.key for f in alike}) <= cards:
@@ -468,7 +507,11 @@ def _variable(text: str, span: Sequence[int] | None) -> str:
     """
     one = r"[\w.]+(?:\[\w+\])?"
     found = re.match(rf"({one}(?:, ?{one})*)\s*(?:[-+*/@]|//|\*\*)?=(?!=)\s*", text)
-    if not found or span and (span[1] < len(text.rstrip(") ;")) or text[: span[0]].rstrip("( ") not in ("", found[0].rstrip())):
+    if (
+        not found
+        or span
+        and (span[1] < len(text.rstrip(") ;")) or text[: span[0]].rstrip("( ") not in ("", found[0].rstrip()))
+    ):
         return ""
     return found[1]
 
@@ -489,7 +532,9 @@ def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:
     for period in range(1, (n // 2 if n <= 4 * LONGEST else LONGEST) + 1):
         if most >= n - n % period and most:  # nothing longer can cover more
             break
-        need = max(period, most - period + 1)  # so long must a run of equal kinds be: it covers three neighbours of every need // 4 places
+        need = max(
+            period, most - period + 1
+        )  # so long must a run of equal kinds be: it covers three neighbours of every need // 4 places
         apart = max(1, need // 4)
         hits = row[: n - period : apart] == row[period::apart]
         if not (hits[:-2] & hits[1:-1] & hits[2:] if apart > 1 else hits).any():
@@ -515,7 +560,9 @@ class Folded:
         self.whole, nodes, edges = whole, whole["nodes"], whole["edges"]
         closed = folds.closed(set(open_))
         owner: dict[int, Fold] = {m: f for f in closed for m in f.members}
-        last = {f.key: max((m for m in f.members if nodes[m]["kind"] == "operation"), default=f.members[-1]) for f in closed}
+        last = {
+            f.key: max((m for m in f.members if nodes[m]["kind"] == "operation"), default=f.members[-1]) for f in closed
+        }
         kept = [n["id"] for n in nodes if n["id"] not in owner or last[owner[n["id"]].key] == n["id"]]
         self.of: list[int] = kept  # shown node -> the whole trace's node whose numbers it has
         new: dict[int, int] = {}
@@ -669,7 +716,9 @@ class Folded:
             elif fold is not None:
                 if step["kind"] in ("compute", "input") and step["node"] == last[owner[step["node"]].key]:
                     if not fold["expr"].endswith(("operations", "operation")):
-                        out.append({**step, "node": node, "say": f"**{fold['label']} have their values:** nothing to compute."})
+                        out.append(
+                            {**step, "node": node, "say": f"**{fold['label']} have their values:** nothing to compute."}
+                        )
                         continue
                     result = "its result becomes {value}" if fold["outs"] == 1 else f"it has {fold['outs']} results"
                     if "function" in fold and fold["outs"] == 1:
@@ -739,7 +788,9 @@ def _became(nodes: list[Node]) -> Became:
         names = dict.fromkeys(name for one in found for name in one)
         return [name for name in names if name not in FREE] or [*names]
 
-    return Became(forward=of(p["forward"] for p in parts), backward=of(p["backward"] for p in reversed(parts)), lines=[])
+    return Became(
+        forward=of(p["forward"] for p in parts), backward=of(p["backward"] for p in reversed(parts)), lines=[]
+    )
 
 
 def _f(x: Number | None) -> float:
@@ -759,15 +810,22 @@ def at_point(trace: Trace, values, grads, locals_, arrays=()) -> Trace:
     nodes = [{**n, "value": _value(float(v)) if not isinstance(n["value"], str) or n["value"] in ("nan", "inf", "-inf") else n["value"],
               "grad": None if n["grad"] is None else _value(float(g))}
              for n, v, g in zip(trace["nodes"], values, grads, strict=True)]  # fmt: skip
-    edges = [{**e, "local": None if e["local"] is None else _value(float(x))} for e, x in zip(trace["edges"], locals_, strict=True)]
+    edges = [
+        {**e, "local": None if e["local"] is None else _value(float(x))}
+        for e, x in zip(trace["edges"], locals_, strict=True)
+    ]
     out: dict[str, Any] = {**trace, "nodes": nodes, "edges": edges}
     if "arrays" in trace:
         out["arrays"], at = [], 0
         for a, wide in zip(trace["arrays"], array_widths(trace), strict=True):
             low, high, mean, std, odd, *cells = (_json(float(x)) for x in arrays[at : at + wide])
             at += wide
-            kept = [None if old is None else "nan" if x is None else x for old, x in zip(a["cells"], cells, strict=True)]
-            out["arrays"].append({**a, "low": low, "high": high, "mean": mean, "std": std, "odd": int(cast(float, odd)), "cells": kept})
+            kept = [
+                None if old is None else "nan" if x is None else x for old, x in zip(a["cells"], cells, strict=True)
+            ]
+            out["arrays"].append(
+                {**a, "low": low, "high": high, "mean": mean, "std": std, "odd": int(cast(float, odd)), "cells": kept}
+            )
     return cast(Trace, out)
 
 

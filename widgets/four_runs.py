@@ -67,7 +67,9 @@ def runs(steps: int = 150) -> dict[str, Run]:
     copies, their_labels = images[:200].repeat(4, 1, 1, 1)[shuffled], labels[:200].repeat(4)[shuffled]
     return {
         "A": run(images, labels, held, held_labels, in_order, partial(torch.optim.SGD, lr=0.1)),
-        "B": run(copies[:640], their_labels[:640], copies[640:], their_labels[640:], [rows % 640 for rows in drawn], adam),
+        "B": run(
+            copies[:640], their_labels[:640], copies[640:], their_labels[640:], [rows % 640 for rows in drawn], adam
+        ),
         "C": run(images, labels, held, held_labels, [rows[:32] % 60 for rows in drawn], adam),
         "D": run(images, labels, held, held_labels, drawn, partial(torch.optim.SGD, lr=1.9)),
     }

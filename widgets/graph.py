@@ -4,6 +4,7 @@ What lives here: the widget: its traits, what is folded, what a message does. Wh
 checks and files (view/), derivatives (the engine), drawing (front/ in the browser, static.py without one).
 The browser needs the kernel for nothing that it has already been sent, so the view replays with the kernel busy, dead or absent.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -82,10 +83,14 @@ class GraphView(Fronted):
     sweeps: Any = traitlets.List(traitlets.Dict()).tag(sync=True)  # see contract.Sweep
     notice = traitlets.Unicode("").tag(sync=True)  # a sentence about the whole view
     picture = traitlets.Dict().tag(sync=True, to_json=_bytes)  # positions
-    network: Any = traitlets.Dict().tag(sync=True)  # its plan and numbers; at the level of operations only that there is one
+    network: Any = traitlets.Dict().tag(
+        sync=True
+    )  # its plan and numbers; at the level of operations only that there is one
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
     can_fold = traitlets.Bool(False).tag(sync=True)
-    version = traitlets.Int(0).tag(sync=True)  # grows when all of the above belong together again: the browser then draws again
+    version = traitlets.Int(0).tag(
+        sync=True
+    )  # grows when all of the above belong together again: the browser then draws again
 
     def __init__(
         self, root, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,
@@ -96,7 +101,9 @@ class GraphView(Fronted):
             raise TypeError(explain)
         self._limit, self._second, self._sliders, self._own = limit, second, sliders, False
         self._mark: Mark | None = None
-        self._stage: tuple[int, int] | None = None  # width and height in pixels of the stage that the picture is laid out for
+        self._stage: tuple[int, int] | None = (
+            None  # width and height in pixels of the stage that the picture is laid out for
+        )
         self._small = 0  # how much is folded because nothing else could be read on that stage: see Folds
         self.cells: set[str] = set()
         self._subject = Subject(root, names, second, limit)
@@ -133,7 +140,7 @@ class GraphView(Fronted):
     # What is shown of it
 
     def _opening_level(self) -> str:
-        """"network" if there is one that is no smaller picture as cards, else "operations"."""
+        """ "network" if there is one that is no smaller picture as cards, else "operations"."""
         found = self._subject.network
         return "network" if found and found.operations > CARDS else "operations"
 
@@ -142,7 +149,9 @@ class GraphView(Fronted):
         found, subject = self._subject.network, self._subject
         if found is None or not subject.tape or not found.plan["parameters"]:
             return None
-        return int(numpy.nanargmax(numpy.abs(numpy.nan_to_num(Numbers(found.plan, subject.network_row()).parameter_grads))))
+        return int(
+            numpy.nanargmax(numpy.abs(numpy.nan_to_num(Numbers(found.plan, subject.network_row()).parameter_grads)))
+        )
 
     def slide(self, parameter: int) -> None:
         """Put a parameter of the network on the slider, by its number in the plan."""
@@ -209,7 +218,9 @@ class GraphView(Fronted):
         plain = self._open >= self._folds.everything() and len(whole["nodes"]) <= self._limit
         part = Folded(whole, self._folds, self._open)
         if subject.moved and not self._alone(part):
-            part = Folded(subject.now(), self._folds, self._open)  # no slider is left that would say where the inputs stand
+            part = Folded(
+                subject.now(), self._folds, self._open
+            )  # no slider is left that would say where the inputs stand
         self._part = part
         shown = whole if plain else part.trace
         self._at_id = self._alone(part) if self._sliders else {}
@@ -228,13 +239,19 @@ class GraphView(Fronted):
         """Where everything stands, and where in bands for a narrower stage."""
         picture = layout(shown, frames, mark=mark)
         self._framing = frames, mark
-        wraps = narrower(shown, picture, frames, mark, self._wide, self._layered) if self._stage or picture["w"] > WIDE else []
+        wraps = (
+            narrower(shown, picture, frames, mark, self._wide, self._layered)
+            if self._stage or picture["w"] > WIDE
+            else []
+        )
         more = {"wraps": wraps, "trail": self._trail(), "stage": self._stage}
         return {**picture, **{key: x for key, x in more.items() if x}}
 
     def narrower(self) -> list[Picture]:
         """The picture for narrower and lower stages."""
-        return narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing, wide=self._wide, layers=self._layered)
+        return narrower(
+            cast(Trace, self.trace), cast(Picture, self.picture), *self._framing, wide=self._wide, layers=self._layered
+        )
 
     def _present(self, step: int | None = None) -> None:
         """Send what is to be seen, and perhaps the event that it is seen at, all in one message."""
@@ -293,9 +310,14 @@ class GraphView(Fronted):
                 break
             fewer = max(LEAST, room * 4 // 5)
             room = stacked if fewer < stacked < room else fewer  # as many as a column shows are always tried
-        for room in range(min(count, 2 * LEAST), LEAST, -2):  # layers without their heat maps, before there are next to none
+        for room in range(
+            min(count, 2 * LEAST), LEAST, -2
+        ):  # layers without their heat maps, before there are next to none
             opening = self._opening(room, at_most=True)
-            if self._folds.count(found) < LEAST <= self._folds.count(opening) and self._zoom(opening, width, height) >= ENOUGH:
+            if (
+                self._folds.count(found) < LEAST <= self._folds.count(opening)
+                and self._zoom(opening, width, height) >= ENOUGH
+            ):
                 return opening
         return found
 
@@ -328,7 +350,9 @@ class GraphView(Fronted):
         if self._level == "network" or key >= 0 and key not in self._folds.by_key:
             return
         inside = {k for k in self._open - self._at_first if key in self._folds.outside(self._folds.by_key[k])}
-        self._open, self._last = (self._open - inside, -1 if key in self._at_first else key) if key >= 0 else (set(self._at_first), -1)
+        self._open, self._last = (
+            (self._open - inside, -1 if key in self._at_first else key) if key >= 0 else (set(self._at_first), -1)
+        )
         self._keeping_place()
 
     def _frames(self) -> list[Framed]:
@@ -385,7 +409,9 @@ class GraphView(Fronted):
                 open_ = open_ | {cast(int, one)} if opens else open_ - {one, *self._inner(cast(int, one))}
                 last = cast(int, one) if opens else self._folds.by_key[cast(int, one)].parent
         if (count := self._folds.count(open_)) > MOST:
-            self.notice = f"That would be {count:,} cards, and at most {MOST} are drawn at once. Close another fold first."
+            self.notice = (
+                f"That would be {count:,} cards, and at most {MOST} are drawn at once. Close another fold first."
+            )
             return
         self._open, self._last = open_, -1 if last in self._at_first else last
         self._keeping_place()
@@ -403,7 +429,10 @@ class GraphView(Fronted):
         found = self._subject.network
         if found is None or self._level != "network":
             return
-        inside = found.plan["columns"][0]["cells"][-1] < cell < len(found.plan["cells"]) and 0 <= sample < found.plan["samples"]
+        inside = (
+            found.plan["columns"][0]["cells"][-1] < cell < len(found.plan["cells"])
+            and 0 <= sample < found.plan["samples"]
+        )
         event = self.trace["steps"][self.step - 1] if self.step else None
         self._looked = (cell, sample) if inside else None
         with self.hold_sync():
@@ -487,7 +516,9 @@ class GraphView(Fronted):
         if not self._subject.moved or self._level == "network":
             return cast(Trace, self.trace)
         whole = self._subject.now()
-        return whole if len(self.trace["nodes"]) == len(whole["nodes"]) else Folded(whole, self._folds, self._open).trace
+        return (
+            whole if len(self.trace["nodes"]) == len(whole["nodes"]) else Folded(whole, self._folds, self._open).trace
+        )
 
     # Messages from the browser
 
@@ -526,7 +557,10 @@ class GraphView(Fronted):
             self.show(what)
         elif kind == "save" and what in files.KINDS:
             made = files.content(self, what, dark=bool(content.get("dark")))
-            self.send({"type": "file", "name": files.name_of(cast(Trace, self.trace), what), "mime": files.KINDS[what]}, [made])
+            self.send(
+                {"type": "file", "name": files.name_of(cast(Trace, self.trace), what), "mime": files.KINDS[what]},
+                [made],
+            )
 
     def find(self, text: str) -> dict[str, Any]:
         """Nodes whose name, operation, formula or module has `text` in it: `total` in the whole graph, `nodes` the cards they are on."""
@@ -562,7 +596,9 @@ class GraphView(Fronted):
 
     def svg(self, step: int | None = None, width: float = page.WIDTH) -> str:
         """The picture after `step` events (by default all of them) as an SVG document, for a page of this width."""
-        return self.drawing(width)(step, description=repr(self) if self._level == "network" else to_text(self.shown_now()))
+        return self.drawing(width)(
+            step, description=repr(self) if self._level == "network" else to_text(self.shown_now())
+        )
 
     def drawing(self, width: float = page.WIDTH) -> export.Draw:
         """How the picture is drawn after some events, for a page of this width."""
@@ -583,7 +619,11 @@ class GraphView(Fronted):
         part = Folded(self._subject.now() if self._subject.moved else self.whole, self._folds, open_)
         if cards < LEAST or len(part.trace["nodes"]) >= len(shown["nodes"]):
             return None
-        return part.trace, self._framed(part, open_), self._mark and self._mark._replace(node=part.new[self._mark.node], at=0)
+        return (
+            part.trace,
+            self._framed(part, open_),
+            self._mark and self._mark._replace(node=part.new[self._mark.node], at=0),
+        )
 
     def save(self, path: str | Path, step: int | None = None, dark: bool = False, width: float = page.WIDTH) -> Path:
         """Write the view to a file; its ending says what: `.svg` or `.png` (the picture after `step` events, by default as it stands),
@@ -592,7 +632,9 @@ class GraphView(Fronted):
         Raises ValueError for a width that is not a positive number.
         """
         if not (isinstance(width, int | float) and 0 < width < math.inf):
-            raise ValueError(f"width is {width!r}, but a page has a positive number of pixels: save({str(path)!r}, width=640).")
+            raise ValueError(
+                f"width is {width!r}, but a page has a positive number of pixels: save({str(path)!r}, width=640)."
+            )
         path = Path(path)
         path.write_bytes(files.content(self, files.kind_of(path), step, dark, width))
         return path
@@ -608,7 +650,6 @@ class GraphView(Fronted):
         cells.shown(self)
         data, metadata = super()._repr_mimebundle_(**kwargs)
         return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, metadata
-
 
 
 class FirstLook(GraphView):

@@ -72,7 +72,10 @@ def svg(a: Numbers, x: float, y: float, width: float, height: float, largest: fl
         by.setdefault(key, []).append((k % cols, k // cols))
     left, up = x + (width - w * cols) / 2, y + (height - h * rows) / 2
     last = cols * rows - sum(1 for c in a["cells"] if c is None)
-    out = [f'<g transform="translate({left:.1f},{up:.1f})">', f'<path class="h0" d="{_ground(cols, rows, last, w, h)}"/>']
+    out = [
+        f'<g transform="translate({left:.1f},{up:.1f})">',
+        f'<path class="h0" d="{_ground(cols, rows, last, w, h)}"/>',
+    ]
     for key in sorted(by):
         d = "".join(f"M{c * w:.1f} {r * h:.1f}h{w:.1f}v{h:.1f}h-{w:.1f}z" for c, r in by[key])
         opacity = "" if key == "x" else f' fill-opacity="{round(0.08 + 0.92 * int(key[1:]) / LEVELS, 2)}"'

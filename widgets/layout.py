@@ -4,6 +4,7 @@ What lives here: card sizes, the Graphviz layout (in process, through pygraphviz
 What does not: colours, text rendering, state. Sizes come from character counts, never from fonts, so that the same trace gives the
 same picture on every machine. Coordinates are pixels, y grows downwards, rounded to one digit.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -29,7 +30,10 @@ HELD, HELD_HIGH, HELD_LOW = 20.0, 36.0, 12.0  # of a layer's parameter: its capt
 CARD_MIN, CARD_MAX = 136.0, 216.0
 CARD_PAD = 12.0
 TEXT_GAP = 14.0  # between the two texts of a card's top line
-NAME_CHAR, EXPR_CHAR = 8.7, 7.0  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
+NAME_CHAR, EXPR_CHAR = (
+    8.7,
+    7.0,
+)  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
 # What is legible: read by the choice for a page (page.py), the kernel's for a stage (graph.py), and the browser's (schema.js, viewport.js).
@@ -38,7 +42,9 @@ ENOUGH = 0.82  # the zoom at which the smallest words, of 11 pixels, are 9 high
 TALL = 1300.0  # pixels: a picture on a narrow stage or a page is no higher
 NARROW = 560  # pixels of a stage that may show a column
 PADDING = 22  # of a stage, both sides
-PAGE_WIDTH = 640.0  # of a picture on a page: in a notebook's narrow column, some 530 pixels, words of 11 pixels are still 9 high
+PAGE_WIDTH = (
+    640.0  # of a picture on a page: in a notebook's narrow column, some 530 pixels, words of 11 pixels are still 9 high
+)
 # An input that each of many steps uses makes long wires. Where they pass this many columns all together, Graphviz is told to try less hard
 # (816 columns, 48 cards: 0.1 s instead of 0.5 s); beyond the second number it would take minutes, and the plain layout draws.
 SPANS_QUICK, SPANS = 600, 1500
@@ -69,7 +75,9 @@ class Card(TypedDict):
     within: NotRequired[str]  # a line at its foot: see the node's `within`
     flat: NotRequired[bool]  # one low row, without heat maps
     tags: NotRequired[int]  # how many of its wires begin at a tag
-    became: NotRequired[tuple[str, str]]  # the last line at its foot: what its forward and its backward half are in a compiled step
+    became: NotRequired[
+        tuple[str, str]
+    ]  # the last line at its foot: what its forward and its backward half are in a compiled step
 
 
 class Tag(TypedDict):
@@ -87,7 +95,9 @@ class Wire(TypedDict):
     px: float  # centre of the pill that carries the local derivative
     py: float
     pw: float
-    text: NotRequired[list[str]]  # of a tensor: what the pill says forward and backward, in place of the local derivative
+    text: NotRequired[
+        list[str]
+    ]  # of a tensor: what the pill says forward and backward, in place of the local derivative
     tag: NotRequired[Tag]
 
 
@@ -154,7 +164,11 @@ def shorten(text: str, room: int) -> str:
     room = max(2, room)
     if len(text) <= room:
         return text
-    return "…" + text[1 - room :] if re.fullmatch(r"[\w.\[\]'\"]+", text) and re.search(r"[.\[]", text) else text[: room - 1] + "…"
+    return (
+        "…" + text[1 - room :]
+        if re.fullmatch(r"[\w.\[\]'\"]+", text) and re.search(r"[.\[]", text)
+        else text[: room - 1] + "…"
+    )
 
 
 def card_text(name: str, expr: str) -> tuple[float, str, str]:
@@ -169,7 +183,11 @@ def card_text(name: str, expr: str) -> tuple[float, str, str]:
 def fitted(name: str, expr: str, room: float) -> tuple[str, str]:
     """Two texts shortened so that they fit side by side. A name needs its room more than the number of its operations."""
     if count := re.fullmatch(r"(\d+) operations?", expr):
-        fits = (x for x in (expr, f"{count[1]} ops", "") if NAME_CHAR * len(name) + (TEXT_GAP + EXPR_CHAR * len(x)) * bool(x) <= room)
+        fits = (
+            x
+            for x in (expr, f"{count[1]} ops", "")
+            if NAME_CHAR * len(name) + (TEXT_GAP + EXPR_CHAR * len(x)) * bool(x) <= room
+        )
         expr = next(fits, "")
     gap = TEXT_GAP if expr else 0.0
     if NAME_CHAR * len(name) + gap + EXPR_CHAR * len(expr) > room:
@@ -213,7 +231,10 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     if wide is None:
         return [shape_text(source["shape"])] * 2
     dims = ", ".join(map(str, wide["axes"]))
-    return [f"{shape_text(wide['shape'])} ⇉ {shape_text(wide['to'])}", f"Σ over {'dim' if len(wide['axes']) == 1 else 'dims'} {dims}"]
+    return [
+        f"{shape_text(wide['shape'])} ⇉ {shape_text(wide['to'])}",
+        f"Σ over {'dim' if len(wide['axes']) == 1 else 'dims'} {dims}",
+    ]
 
 
 def mention(card: Card, node: Node) -> None:
@@ -231,7 +252,9 @@ def mention(card: Card, node: Node) -> None:
         if not card.get("flat"):
             want = sides + PILL_CHAR * len(", ".join(node["became"]["forward"] + node["became"]["backward"]))
             card["w"] = max(card["w"], min(CARD_MAX, 4.0 * round(want / 4 + 0.5)))
-        card["became"] = _sides(node["became"]["forward"], node["became"]["backward"], int((card["w"] - sides) / PILL_CHAR))
+        card["became"] = _sides(
+            node["became"]["forward"], node["became"]["backward"], int((card["w"] - sides) / PILL_CHAR)
+        )
         card["h"] += BECAME
 
 
@@ -290,7 +313,10 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool, shorter: Mapping[int, st
     if mark is not None:
         card = cards[mark.node]
         card["rows"], card["at"] = mark.rows, mark.at
-        card["w"] = max(card["w"], *(2 * CARD_PAD + 14 + EXPR_CHAR * len(caption) + NAME_CHAR * len(text) for caption, text in mark.rows))
+        card["w"] = max(
+            card["w"],
+            *(2 * CARD_PAD + 14 + EXPR_CHAR * len(caption) + NAME_CHAR * len(text) for caption, text in mark.rows),
+        )
         card["h"] += BAND + LINE * len(mark.rows)
     return cards
 
@@ -313,9 +339,13 @@ def layout(
         said = texts[edge["id"]]
         room = max((18 + PILL_CHAR * len(t) for t in said), default=0.0) if said else pill_width(edge["local_text"])
         kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
-        quiet = flat or "fold" in kinds and (edge.get("amount") or edge["local"] is None)  # many edges in one: no single factor
+        quiet = (
+            flat or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
+        )  # many edges in one: no single factor
         room = min(room, CLOSE) if close else room
-        links.append((edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0))
+        links.append(
+            (edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0)
+        )
     cut = [node for node in trace["nodes"] if "cut" in node]
     cuts = [(source, node["id"], [node["cut"]["how"], NOTHING]) for node in cut for source in node["cut"]["sources"]]
     for k, (source, target, words) in enumerate(cuts):
@@ -324,10 +354,18 @@ def layout(
         prog = "dot" if _pygraphviz() else "plain"
     column = _columns(len(cards), links)
     tags = _tags(trace, links[: len(texts)], column) if tagged else {}
-    spans = sum(column[target] - column[source] for number, source, target, _ in links if number not in tags) if prog == "dot" else 0
+    spans = (
+        sum(column[target] - column[source] for number, source, target, _ in links if number not in tags)
+        if prog == "dot"
+        else 0
+    )
     if spans > SPANS:
         prog = "plain"
-    drawn = _dot(cards, links, tags, frames, spans > SPANS_QUICK, flat, close) if prog == "dot" else _plain(cards, links, tags)
+    drawn = (
+        _dot(cards, links, tags, frames, spans > SPANS_QUICK, flat, close)
+        if prog == "dot"
+        else _plain(cards, links, tags)
+    )
     size, corners, curves = drawn
     for card, (x, y) in zip(cards, corners, strict=True):
         card["x"], card["y"] = x, y
@@ -335,7 +373,10 @@ def layout(
     wires = []
     for (number, source, target, _), (points, _) in zip(links, curves, strict=True):
         if number not in tags:
-            points[0] = (cards[source]["x"] + cards[source]["w"], points[0][1])  # Graphviz ends a wire up to two pixels off
+            points[0] = (
+                cards[source]["x"] + cards[source]["w"],
+                points[0][1],
+            )  # Graphviz ends a wire up to two pixels off
         points[-1] = (cards[target]["x"], points[-1][1])
         _soften(points)
     ways = list(zip(links, curves, strict=True))
@@ -352,11 +393,23 @@ def layout(
     picture = Picture(w=round(size[0], 1), h=round(size[1], 1), cards=cards, wires=wires, prog=prog)
     if cuts:
         picture["cuts"] = [
-            CutWire(source=source, target=target, d=_path(points), px=round(pill[0], 1), py=round(pill[1], 1), pw=width, text=words)
-            for (source, target, words), ((_, _, _, width), (points, pill)) in zip(cuts, ways[len(texts) :], strict=True)
+            CutWire(
+                source=source,
+                target=target,
+                d=_path(points),
+                px=round(pill[0], 1),
+                py=round(pill[1], 1),
+                pw=width,
+                text=words,
+            )
+            for (source, target, words), ((_, _, _, width), (points, pill)) in zip(
+                cuts, ways[len(texts) :], strict=True
+            )
         ]
     if frames and prog == "dot":
-        picture["frames"] = _frames(cards, frames, [(trace["edges"][w["id"]]["target"], w["tag"]) for w in wires if "tag" in w])
+        picture["frames"] = _frames(
+            cards, frames, [(trace["edges"][w["id"]]["target"], w["tag"]) for w in wires if "tag" in w]
+        )
     return picture
 
 
@@ -432,7 +485,9 @@ def _path(points: Points) -> str:
     return f"M{head}C" + " ".join(rest)
 
 
-def _spread_ends(cards: list[Card], links: list, curves: list[tuple[Points, tuple[float, float]]], tags: Mapping[int, float]) -> None:
+def _spread_ends(
+    cards: list[Card], links: list, curves: list[tuple[Points, tuple[float, float]]], tags: Mapping[int, float]
+) -> None:
     """Move the ends of wires that share a side of a card apart, so that a + a shows two arrows."""
     for side in (2, 1):  # 2: arriving at the target's left; 1: leaving the source's right
         sharing: dict[int, list[int]] = {}
@@ -442,7 +497,9 @@ def _spread_ends(cards: list[Card], links: list, curves: list[tuple[Points, tupl
         for at, numbers in sharing.items():
             if len(numbers) < 2:
                 continue
-            numbers.sort(key=lambda n: (curves[n][1][1], links[n][0]))  # by the height of the pill, then by edge id: no crossings
+            numbers.sort(
+                key=lambda n: (curves[n][1][1], links[n][0])
+            )  # by the height of the pill, then by edge id: no crossings
             step = min(16.0, (cards[at]["h"] - 22) / (len(numbers) - 1))
             for k, n in enumerate(numbers):
                 shift = round((k - (len(numbers) - 1) / 2) * step, 1)
@@ -510,7 +567,9 @@ def _dot(
     if quick:
         graph.graph_attr.update(nslimit="0.2", nslimit1="0.2", mclimit="0.1")
     graph.node_attr.update(shape="box", fixedsize="true", label="")
-    graph.edge_attr.update(dir="none", tailport="e", headport="w")  # dir=none, or splines stop short to leave room for dot's own arrow
+    graph.edge_attr.update(
+        dir="none", tailport="e", headport="w"
+    )  # dir=none, or splines stop short to leave room for dot's own arrow
     for number, card in enumerate(cards):
         graph.add_node(f"n{number}", width=card["w"] / 72, height=card["h"] / 72)
     pills = len(cards) <= PILL_NODES_LIMIT
@@ -535,7 +594,9 @@ def _dot(
             graph.add_edge(f"n{source}", f"e{edge}", weight=3)
             graph.add_edge(f"e{edge}", f"n{target}", weight=3)
         else:
-            graph.add_edge(f"n{source}", f"n{target}", key=f"e{edge}", minlen=1 if flat else 2, comment=edge)  # pills have own ranks
+            graph.add_edge(
+                f"n{source}", f"n{target}", key=f"e{edge}", minlen=1 if flat else 2, comment=edge
+            )  # pills have own ranks
     (width, height), at, splines = _read(graph.draw(format="plain", prog="dot").decode())
     corners = []
     for number, card in enumerate(cards):
@@ -548,7 +609,10 @@ def _dot(
         elif pill and pills:
             centre = at[f"e{edge}"]
             first, second = splines[f"n{source}", f"e{edge}"][0], splines[f"e{edge}", f"n{target}"][0]
-            through = [((first[-1][0] * 2 + second[0][0]) / 3, centre[1]), ((first[-1][0] + second[0][0] * 2) / 3, centre[1])]
+            through = [
+                ((first[-1][0] * 2 + second[0][0]) / 3, centre[1]),
+                ((first[-1][0] + second[0][0] * 2) / 3, centre[1]),
+            ]
             curves.append(([*first, *through, *second], centre))
         else:
             points = splines[f"n{source}", f"n{target}"].pop(0)
@@ -666,7 +730,9 @@ def _plain(cards: list[Card], links: list, tags: Mapping[int, float]):
         middle.append((left, left + wide / 2, left + wide))
         left += wide + COLUMN_GAP
     height = max((y[n] + size[n][1] / 2 for n in range(len(slots))), default=0.0) - top + MARGIN
-    corners = [(round(middle[column[n]][1] - size[n][0] / 2, 1), round(y[n] - top - size[n][1] / 2, 1)) for n in range(count)]
+    corners = [
+        (round(middle[column[n]][1] - size[n][0] / 2, 1), round(y[n] - top - size[n][1] / 2, 1)) for n in range(count)
+    ]
     curves = []
     for (number, _, _, pill), path in zip(links, paths, strict=True):
         points: Points = []

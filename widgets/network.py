@@ -5,6 +5,7 @@ What lives here: `find`, which reads the columns out of the calls of a program, 
 and drawing (network_picture.py, front/src/network/), widgets. Grouping changes what is drawn, never what is computed: every number is
 one of the recorded graph's, looked up by its id.
 """
+
 from __future__ import annotations
 
 import re
@@ -83,7 +84,9 @@ class Network:
 
     plan: Plan
 
-    def __init__(self, plan: Plan, outs: numpy.ndarray, deltas: numpy.ndarray, errors: numpy.ndarray, rest: int, root: int):
+    def __init__(
+        self, plan: Plan, outs: numpy.ndarray, deltas: numpy.ndarray, errors: numpy.ndarray, rest: int, root: int
+    ):
         """Ids in the graph, -1 for none: of each sample's outputs of cells, of the sums whose gradients are their deltas, of its error."""
         self.plan, self.outs, self.deltas, self.errors, self.rest, self.root = plan, outs, deltas, errors, rest, root
         self.operations = 0  # of the graph
@@ -104,9 +107,14 @@ class Network:
         rows = [of(values, self.outs), of(grads, self.outs), of(grads, self.deltas), of(values, self.deltas)]
         rows += [of(values, self.errors[:, None]), of(grads, self.errors[:, None])]
         samples = numpy.concatenate(rows, axis=-1)
-        parts = [of(values, head), of(grads, head), of(values, rest), of(values, self.parameters), of(grads, self.parameters)]
+        parts = [
+            of(values, head),
+            of(grads, head),
+            of(values, rest),
+            of(values, self.parameters),
+            of(grads, self.parameters),
+        ]
         return numpy.concatenate([*parts, samples.reshape(*samples.shape[:-2], -1)], axis=-1)
-
 
     def place(self, node: int) -> tuple[str, int, int] | None:
         """Where a node of the graph is in the picture: the part, the cell (-1: none) and the sample; None if it is in no single place."""
@@ -164,7 +172,9 @@ class _Finder:
         self.columns = self._ordered(samples)
         if self.columns is None:
             return None
-        if any(len({tuple(cell["fixed"]) for cell in column}) < len(column) for column in samples[0] if column[0]["fixed"]):
+        if any(
+            len({tuple(cell["fixed"]) for cell in column}) < len(column) for column in samples[0] if column[0]["fixed"]
+        ):
             return None  # cells of one column that share their parameters are samples of one
         samples = [[[cell for c in place for cell in sample[c]] for place in self.columns] for sample in samples]
         return self._written(samples, repeats, [sorted({m for k in one for m in self._members(k)}) for one in calls])
@@ -174,7 +184,9 @@ class _Finder:
         found = units_of(self.graph)
         if found is None or not 2 <= sum(map(len, found[0])) <= MOST_CELLS:
             return None
-        roots = {re.split(r"\W", self.graph.paths[p])[0] for column in found[0] for unit in column for p in unit.fixed} - {""}
+        roots = {
+            re.split(r"\W", self.graph.paths[p])[0] for column in found[0] for unit in column for p in unit.fixed
+        } - {""}
         self.name = roots.pop() if len(roots) == 1 else ""
         samples = [[[_Found(group=-1, out=u.out, members={*u.members}, products=u.products, plain=[], fixed=u.fixed,
                             name=u.name if u.name not in ("", self.name) else "output" if len(column) == 1 else f"unit {k}", owner=u.name)
@@ -184,7 +196,11 @@ class _Finder:
         if self.columns is None:
             return None
         samples = [[[cell for c in place for cell in sample[c]] for place in self.columns] for sample in samples]
-        return self._written(samples, None, [sorted({m for column in one for cell in column for m in cell["members"]}) for one in samples])
+        return self._written(
+            samples,
+            None,
+            [sorted({m for column in one for cell in column for m in cell["members"]}) for one in samples],
+        )
 
     def _own_names(self, names: Mapping[str, object] | None) -> dict[int, str]:
         """What each parameter is called within its neuron ("w[1]"), whatever else leads to it: by id of its object."""
@@ -192,7 +208,9 @@ class _Finder:
         if not wanted:
             return out
         first = dict.fromkeys(re.split(r"\W", text)[0] for text in wanted)
-        for text, thing in (pair for name in first if name in (names or {}) for pair in walk({name: (names or {})[name]})):
+        for text, thing in (
+            pair for name in first if name in (names or {}) for pair in walk({name: (names or {})[name]})
+        ):
             if text in wanted:
                 wanted.discard(text)
                 for path, inner in walk({"n": thing}):
@@ -279,8 +297,14 @@ class _Finder:
             shared = Counter(p for leaves in column for p in leaves)
             for leaves, k in zip(column, calls, strict=True):
                 owner, names = self.groups[k]["owner"], self.graph.paths
-                mine = {p for p in leaves if owner and (names[p].startswith(owner + ".") or id(self.graph.objects[p]) in self.own)}
-                out |= mine or {p for p in leaves if shared[p] == 1} - (self._multiplied(k) if len(column) == 1 else set())
+                mine = {
+                    p
+                    for p in leaves
+                    if owner and (names[p].startswith(owner + ".") or id(self.graph.objects[p]) in self.own)
+                }
+                out |= mine or {p for p in leaves if shared[p] == 1} - (
+                    self._multiplied(k) if len(column) == 1 else set()
+                )
         return out
 
     def _multiplied(self, k: int) -> set[int]:
@@ -304,7 +328,12 @@ class _Finder:
                 if other not in members:
                     products.setdefault(p, (m, other))
         met = {m for m, _ in products.values()}
-        plain = [p for m in members - met for p in parents[m] if p not in members and p not in mine and self.graph.kinds[p] != "constant"]
+        plain = [
+            p
+            for m in members - met
+            for p in parents[m]
+            if p not in members and p not in mine and self.graph.kinds[p] != "constant"
+        ]
         return _Found(group=k, out=outs[0], members=members, products=products, plain=[*dict.fromkeys(plain)], fixed=self._sorted(mine),
                       name=self.groups[k]["name"], owner=self.groups[k]["owner"])  # fmt: skip
 
@@ -344,7 +373,9 @@ class _Finder:
             else:
                 name = self.graph.names[node] or self.graph.ops[node]
                 plain = [*dict.fromkeys(parents[node])]
-                cell = _Found(group=-1, out=node, members={node}, products={}, plain=plain, fixed=[], name=name, owner="")
+                cell = _Found(
+                    group=-1, out=node, members={node}, products={}, plain=plain, fixed=[], name=name, owner=""
+                )
                 loose.append(cell)
             of[node] = cell
         return [*sample, *([cell] for cell in loose)]
@@ -414,10 +445,14 @@ class _Finder:
         made.operations = len(self.ops)
         made.members = [[[]] * count + [sorted(cell["members"]) for cell in one] for one in flat]
         for by in self._shifts(repeats):
-            made.members.append([[self.ops[self.position[m] + by] for m in of_cell] for of_cell in made.members[len(flat) - 1]])
+            made.members.append(
+                [[self.ops[self.position[m] + by] for m in of_cell] for of_cell in made.members[len(flat) - 1]]
+            )
         return made
 
-    def _links(self, first: list[_Found], of: dict[int, int], at: list[int], cells: list[Cell]) -> tuple[list[Parameter], list[Link]]:
+    def _links(
+        self, first: list[_Found], of: dict[int, int], at: list[int], cells: list[Cell]
+    ) -> tuple[list[Parameter], list[Link]]:
         """The parameters of the first sample's cells, and the wires that come in. of: which cell made a number; at: the inputs."""
         graph, count = self.graph, len(at)
         parameters: list[Parameter] = []
@@ -544,7 +579,9 @@ class _Finder:
     def _about(self, column: list[_Found]) -> str:
         ops = {self.graph.ops[cell["out"]] for cell in column}
         op = ops.pop() if len(ops) == 1 else ""
-        function = op.lower() if re.fullmatch(r"[A-Za-z]\w*", op) else "linear" if op == "+" and column[0]["products"] else ""
+        function = (
+            op.lower() if re.fullmatch(r"[A-Za-z]\w*", op) else "linear" if op == "+" and column[0]["products"] else ""
+        )
         return str(len(column)) if not function else function if len(column) == 1 else f"{len(column)} × {function}"
 
     # What comes after the network
@@ -598,9 +635,17 @@ class _Finder:
         if any(node in out for node, out in zip(nodes, outs, strict=True)):
             return Text("out")
         parents = [graph.parents[node] for node in nodes]
-        if len(parents[0]) == 2 and graph.ops[nodes[0]] in "+*":  # some classes keep their operands in a set, so in no order
-            looks = [[(p in out, bool(graph.parents[p]), graph.ops[p]) for p in of] for of, out in zip(parents, outs, strict=True)]
-            parents = [of[::-1] if look != looks[0] and look[::-1] == looks[0] else of for of, look in zip(parents, looks, strict=True)]
+        if (
+            len(parents[0]) == 2 and graph.ops[nodes[0]] in "+*"
+        ):  # some classes keep their operands in a set, so in no order
+            looks = [
+                [(p in out, bool(graph.parents[p]), graph.ops[p]) for p in of]
+                for of, out in zip(parents, outs, strict=True)
+            ]
+            parents = [
+                of[::-1] if look != looks[0] and look[::-1] == looks[0] else of
+                for of, look in zip(parents, looks, strict=True)
+            ]
         if not parents[0] or any(len(of) != len(parents[0]) for of in parents):
             same = len({graph.data[node] for node in nodes}) == 1
             return Text(number_text(graph.data[nodes[0]]) if same and not parents[0] else "y")
@@ -608,7 +653,9 @@ class _Finder:
         made = [bool(graph.parents[p]) for p in parents[0]]
         if graph.ops[nodes[0]] == "+" and not isinstance(graph.objects[nodes[0]], Value):
             for y, out in ((1, 0), (0, 1)):
-                if of[y].text == "y" and not made[y] and made[out]:  # micrograd's out - y is out + (-y): y is what it subtracts
+                if (
+                    of[y].text == "y" and not made[y] and made[out]
+                ):  # micrograd's out - y is out + (-y): y is what it subtracts
                     minus = rule_for("-", 2)
                     return minus.write(minus.expr, of[out], of[y])  # type: ignore[union-attr]
         return expression(graph, nodes[0], of) or Text("y")

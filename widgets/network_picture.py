@@ -3,6 +3,7 @@
 What lives here: where everything stands for a width, and the drawing at one step for one sample. What does not: finding the network
 (network.py), its steps (network_steps.py). Equal networks give equal bytes.
 """
+
 from __future__ import annotations
 
 import math
@@ -76,14 +77,22 @@ def places(n: int, most: int) -> list[tuple[int, int]]:
     ([(0, 0), (1, 1), (2, 3), (4, 4)], [(4, 4), (5, 9), (10, 10)])
     """
     columns = [(c, c) for c in range(n)]
-    return columns if n <= most else [*columns[: most // 2], (most // 2, n - (most + 1) // 2), *columns[n - (most - 1) // 2 :]]
+    return (
+        columns
+        if n <= most
+        else [*columns[: most // 2], (most // 2, n - (most + 1) // 2), *columns[n - (most - 1) // 2 :]]
+    )
 
 
 def geometry(plan: Plan, w: float) -> Geometry:
     wide = w >= 760
     sizes = [len(c["cells"]) for c in plan["columns"]]
     tails, big = ("error" in plan) + ("loss" in plan), max(sizes)
-    h = float(math.floor(max(280 if wide else 250, min(560 if wide else 500, big * (30 if big > 8 else 84) + TOP + FOOT)) + 0.5))
+    h = float(
+        math.floor(
+            max(280 if wide else 250, min(560 if wide else 500, big * (30 if big > 8 else 84) + TOP + FOOT)) + 0.5
+        )
+    )
     left, right = (84.0, 70.0) if wide else (_named_left(plan), 40.0)
     most = max(4, min(COLUMNS, 1 + math.floor((w - left - right) / CLOSEST[wide] - tails * LAST)))
     row = places(len(sizes), most)
@@ -167,7 +176,11 @@ def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, des
     many = f" · the numbers are those of sample {sample + 1} of {plan['samples']}" if plan["samples"] > 1 else ""
     value = numbers.loss
     forward = sum(event["phase"] == "forward" for event in trace["steps"])
-    where = f"backward, step {step - forward} of {total - forward}" if step > forward else f"forward, step {step} of {forward}"
+    where = (
+        f"backward, step {step - forward} of {total - forward}"
+        if step > forward
+        else f"forward, step {step} of {forward}"
+    )
     words = f"{result} = {fmt(value)}" if step == total else f"{where}: {now.say.replace('{value}', fmt(value))}"
     said = textwrap.wrap(words + many, int((w - 36) / 7.2))
     height = at.h + HEAD + 22 + 20 * max(lines, len(said))
@@ -184,7 +197,10 @@ def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, des
     boxes, ranges = _boxes(plan, at, now)
     body = [*wires, *ways, *tail, *_cells(plan, numbers, sample, at, now), *boxes, *notes, *_names(plan, at), *ranges]
     body += _mark(plan, at, mark) if mark and step >= mark["at"] else ()
-    foot = [f'<text class="q" x="18" y="{at.h + HEAD + 16 + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(said)]
+    foot = [
+        f'<text class="q" x="18" y="{at.h + HEAD + 16 + 20 * k:.0f}">{escape(line)}</text>'
+        for k, line in enumerate(said)
+    ]
     return "".join([*head, *body, "</g>", *foot, "</svg>"])
 
 
@@ -237,7 +253,10 @@ def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progre
                 bundles.setdefault(((-level if v < 0 else level) / LEVELS, plain), []).append(d)
             else:
                 out.append(_wire(d, v, most, back=back, idle=idle, plain=plain))
-        out += [_wire("".join(ways), v, 1, back=back, idle=idle, dense=True, plain=plain) for (v, plain), ways in bundles.items()]
+        out += [
+            _wire("".join(ways), v, 1, back=back, idle=idle, dense=True, plain=plain)
+            for (v, plain), ways in bundles.items()
+        ]
         if len(found) > WIRES:
             words = f"the {WIRES} strongest of {len(found)} wires"
             notes.append(f'<text class="l" x="{at.x[c] - at.gap / 2:.1f}" y="{at.h - 4:.1f}">{words}</text>')
@@ -270,14 +289,18 @@ def _tail(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progres
     return ways, out
 
 
-def _box(at: Geometry, x: float, y: float, name: str, less: str, value: float, grad: float | None, known: bool, stack: int) -> list[str]:
+def _box(
+    at: Geometry, x: float, y: float, name: str, less: str, value: float, grad: float | None, known: bool, stack: int
+) -> list[str]:
     bw, bh = at.box
     size = f'width="{2 * bw:.1f}" height="{2 * bh:.1f}" rx="8"'
     out = [f'<rect class="s" x="{x - bw + 4 * k:.1f}" y="{y - bh - 4 * k:.1f}" {size}/>' for k in range(stack, 0, -1)]
     kind = "u" if grad is not None else "f" if known else "k"
     out.append(f'<rect class="{kind} x" x="{x - bw:.1f}" y="{y - bh:.1f}" {size}/>')
     font = 13 if bw > 26 else 11
-    out.append(f'<text class="v" style="font-size:{font}px" x="{x:.1f}" y="{y + 4.5:.1f}">{short(value) if known else "·"}</text>')
+    out.append(
+        f'<text class="v" style="font-size:{font}px" x="{x:.1f}" y="{y + 4.5:.1f}">{short(value) if known else "·"}</text>'
+    )
     room = int((2 * bw + 30) / 7)
     shown = name if len(name) <= room else less if less != "loss" else name[: room - 1] + "…"
     close = 2 * bw < CLOSE
@@ -305,7 +328,9 @@ def _cells(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progre
     return out
 
 
-def _cell(plan: Plan, at: Geometry, c: int, i: int, v: float, g: float, known: bool, arrived: bool, most: float, t: float) -> list[str]:
+def _cell(
+    plan: Plan, at: Geometry, c: int, i: int, v: float, g: float, known: bool, arrived: bool, most: float, t: float
+) -> list[str]:
     x, y, r, many = at.x[c], at.y[i], at.r, len(plan["columns"][c]["cells"])
     share = math.floor(min(1.0, abs(v) / most) * 50 + 0.5) / 100 if known and math.isfinite(v) else 0
     sign = "e" if v < 0 else "p"
@@ -316,12 +341,19 @@ def _cell(plan: Plan, at: Geometry, c: int, i: int, v: float, g: float, known: b
         out += [f"<rect {tint} {size}/>"] if share else []
         if arrived:
             high = max(1.0, strip - 0.6)
-            out.append(f'<rect class="a" x="{x + 9:.1f}" y="{y - strip / 2:.2f}" width="{1 + 7 * t:.1f}" height="{high:.2f}"/>')
+            out.append(
+                f'<rect class="a" x="{x + 9:.1f}" y="{y - strip / 2:.2f}" width="{1 + 7 * t:.1f}" height="{high:.2f}"/>'
+            )
         return out
+
     def circle(dx: float, dy: float, more: float, kind: str) -> str:
         return f'<g transform="translate({x + dx:.1f},{y + dy:.1f})"><circle {kind} r="{r + more:.1f}"/></g>'
 
-    out = [circle(2.6 * k, -2.6 * k, 0, 'class="s"') for k in range(min(2, plan["samples"] - 1), 0, -1)] if many <= 10 else []
+    out = (
+        [circle(2.6 * k, -2.6 * k, 0, 'class="s"') for k in range(min(2, plan["samples"] - 1), 0, -1)]
+        if many <= 10
+        else []
+    )
     if arrived:
         out.append(circle(0, 0, 3 + 1.2 * t, f'class="o" style="stroke-width:{1 + 4 * t:.2f}"'))
     out.append(circle(0, 0, 0, f'class="c {sign if known else "k"}"'))
@@ -351,7 +383,9 @@ def _boxes(plan: Plan, at: Geometry, now: _Progress) -> tuple[list[str], list[st
         seen = str(here if here >= 0 else last)
         kind = "u" if seen in now.arrived else "f" if seen in now.known else "k"
         for k in (2, 1, 0):
-            place = f'x="{x - BOXED + 3 * k:.1f}" y="{top - 3 * k:.1f}" width="{2 * BOXED:.0f}" height="{high:.1f}" rx="9"'
+            place = (
+                f'x="{x - BOXED + 3 * k:.1f}" y="{top - 3 * k:.1f}" width="{2 * BOXED:.0f}" height="{high:.1f}" rx="9"'
+            )
             out.append(f'<rect class="{"s" if k else f"{kind} x"}" {place}/>')
         out.append(f'<text class="n" x="{x:.1f}" y="{at.mid - 2:.1f}">{last - first + 1}</text>')
         out.append(f'<text class="l" x="{x:.1f}" y="{at.mid + 12:.1f}">layers</text>')
@@ -383,7 +417,9 @@ def _names(plan: Plan, at: Geometry) -> list[str]:
         name = shortest(column["name"], room)
         about = column["about"] if 6.4 * len(column["about"]) < at.gap else str(len(column["cells"]))
         x = max(at.x[c], 0 if c else 30)
-        out.append(f'<text class="n" x="{x:.1f}" y="20">{escape(name)}</text><text class="l" x="{x:.1f}" y="{at.h - 8:.1f}">{about}</text>')
+        out.append(
+            f'<text class="n" x="{x:.1f}" y="20">{escape(name)}</text><text class="l" x="{x:.1f}" y="{at.h - 8:.1f}">{about}</text>'
+        )
     return out
 
 
@@ -395,14 +431,21 @@ def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
     x, y, far = at.x[c], at.mid if cell < 0 or at.hidden(c) else at.y[cell], at.box[1] if cell < 0 else _half(at, c)
     said = [word for row in mark["rows"] for word in row]
     w, h = 16 + 6.8 * max(map(len, said)), 10 + 16 * len(said)
-    if c < len(plan["columns"]) - 1 and w + 2 * far + 8 <= at.gap:  # over the wires to the next column, where it hides no number
+    if (
+        c < len(plan["columns"]) - 1 and w + 2 * far + 8 <= at.gap
+    ):  # over the wires to the next column, where it hides no number
         left, top = x + far + 4, max(30.0, y - h / 2)
     else:
         said = [" ".join(row) for row in mark["rows"]]
         w, h = 16 + 6.8 * max(map(len, said)), 10 + 16 * len(said)
         above, below = y - far - 8 - h, y + far + 8
-        first = c < len(plan["columns"]) and cell == plan["columns"][c]["cells"][0] and not at.hidden(c)  # above it there is no number
-        left, top = max(4.0, min(at.w - w - 4, x - w / 2)), above if (first and above >= 24) or below + h >= at.h - 18 else below
+        first = (
+            c < len(plan["columns"]) and cell == plan["columns"][c]["cells"][0] and not at.hidden(c)
+        )  # above it there is no number
+        left, top = (
+            max(4.0, min(at.w - w - 4, x - w / 2)),
+            above if (first and above >= 24) or below + h >= at.h - 18 else below,
+        )
     out = [f'<circle class="y" cx="{x:.1f}" cy="{y:.1f}" r="{far + 4:.1f}"/>'] if cell >= 0 else []
     out.append(f'<rect class="z" x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h}" rx="7"/>')
     return out + [f'<text class="m" style="text-anchor:start" x="{left + 8:.1f}" y="{top + 17 + 16 * k:.1f}">{escape(line)}</text>'

@@ -3,6 +3,7 @@
 What lives here: `network_trace`, whose steps are runs of the engine's steps (all samples of a layer together), and `network_text`. What
 does not: finding the network (network.py), drawing it. The order inside a step is the engine's; "operations" steps in it.
 """
+
 from __future__ import annotations
 
 import math
@@ -48,7 +49,11 @@ def network_trace(network: Network, numbers: Numbers, title: str, sources: dict[
         column = plan["columns"][int(name)] if name.isdigit() else None
         count = len(column["cells"]) if column else 1
         label = column["name"] if column else cast(Any, plan)[name]
-        about = column["about"] if column else {"error": "of each sample", "rest": "from the weights alone", "loss": ""}[name]
+        about = (
+            column["about"]
+            if column
+            else {"error": "of each sample", "rest": "from the weights alone", "loss": ""}[name]
+        )
         node: dict[str, Any] = dict(
             id=len(nodes), kind="fold", op="", label=label, named=False, expr=about, value="nan", grad=None, requires_grad=name != "0",
             rule="", saved=[], source=sources.get(name), scope="", members=count, outs=count,
@@ -60,14 +65,27 @@ def network_trace(network: Network, numbers: Numbers, title: str, sources: dict[
                "rest": f"**{label} is computed** from the parameters alone.", "loss": f"**{label} becomes {{value}}.**"}  # fmt: skip
         plainly = f"**{label} computes {plural(count, 'number')}**{each}."
         kind = "input" if name == "0" else "compute"
-        steps.append(Step(phase="forward", kind=cast(Any, kind), node=node["id"], edge=None, say=say.get(name, plainly)))
+        steps.append(
+            Step(phase="forward", kind=cast(Any, kind), node=node["id"], edge=None, say=say.get(name, plainly))
+        )
     chain = [k for k, name in enumerate(names) if name != "rest"]
     edges: list[Any] = []
     last = nodes[chain[-1]]
     seed = f"**The gradient of {last['label']} starts at 1:** how fast it changes with itself."
     steps.append(Step(phase="backward", kind="seed", node=last["id"], edge=None, say=seed))
     for source, target in zip(chain, chain[1:], strict=False):
-        edges.append(dict(id=len(edges), source=source, target=target, slot=0, local=None, local_text="", carries_grad=True, amount=True))
+        edges.append(
+            dict(
+                id=len(edges),
+                source=source,
+                target=target,
+                slot=0,
+                local=None,
+                local_text="",
+                carries_grad=True,
+                amount=True,
+            )
+        )
     for edge in reversed(edges):
         sender, to = nodes[edge["target"]], nodes[edge["source"]]
         if edge["source"] == 0:
@@ -82,7 +100,12 @@ def network_text(plan: Plan, numbers: Numbers, title: str, sample: int = 0) -> s
     """The network as plain text: what a terminal or a screen reader gets in place of the picture."""
     result = plan.get("loss", "the result")
     columns = [f"{column['name']}: {column['about']}" for column in plan["columns"]]
-    lines = [title, "", f"{plan['name'] or 'network'}: {listed(columns)}, {plural(plan['samples'], 'sample')}, {plan['nodes']:,} nodes", ""]
+    lines = [
+        title,
+        "",
+        f"{plan['name'] or 'network'}: {listed(columns)}, {plural(plan['samples'], 'sample')}, {plan['nodes']:,} nodes",
+        "",
+    ]
     head = f"sample {sample + 1} of {plan['samples']}" if plan["samples"] > 1 else "neuron"
     table = [[head, "output", f"{differential(result)}/doutput"]]
     for column in plan["columns"]:
@@ -97,7 +120,9 @@ def network_text(plan: Plan, numbers: Numbers, title: str, sample: int = 0) -> s
     if "loss" in plan:
         table.append([result, number(numbers.loss), "1"])
     widths = [max(len(row[k]) for row in table) for k in range(3)]
-    return "\n".join([*lines, *("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table)])
+    return "\n".join(
+        [*lines, *("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in table)]
+    )
 
 
 class Product(TypedDict):
@@ -131,12 +156,16 @@ def opened(shown: Trace, network: Network, cell: int, sample: int, inner: Trace,
     nodes = [*shown["nodes"], *(cast(Node, {**n, "id": first + n["id"]}) for n in inner["nodes"])]
     edges = [*shown["edges"]]
     for e in inner["edges"]:
-        edges.append(cast(Any, {**e, "id": edge + e["id"], "source": first + e["source"], "target": first + e["target"]}))
+        edges.append(
+            cast(Any, {**e, "id": edge + e["id"], "source": first + e["source"], "target": first + e["target"]})
+        )
     column = next(k for k, c in enumerate(plan["columns"]) if cell in c["cells"])
     moved: list[Step] = []
     for step in inner["steps"]:
         if step["kind"] != "input":
-            moved.append({**step, "node": first + step["node"], "edge": None if step["edge"] is None else edge + step["edge"]})
+            moved.append(
+                {**step, "node": first + step["node"], "edge": None if step["edge"] is None else edge + step["edge"]}
+            )
     steps: list[Step] = []
     for step in shown["steps"]:
         target = None if step["edge"] is None else shown["edges"][step["edge"]]["target"]
@@ -153,16 +182,24 @@ def opened(shown: Trace, network: Network, cell: int, sample: int, inner: Trace,
     for w in plan["wires"]:
         if w["target"] == cell and w["parameter"] >= 0:
             weight = at[plan["parameters"][w["parameter"]]["node"]]
-            products.append(Product(source=w["source"], input=-1, parameter=w["parameter"], weight=weight, product=-1, sum=-1))
+            products.append(
+                Product(source=w["source"], input=-1, parameter=w["parameter"], weight=weight, product=-1, sum=-1)
+            )
     for one in products:
         for e in edges[edge:]:
             if e["source"] == one["weight"] and nodes[e["target"]]["op"] == "*":
                 one["product"] = e["target"]
                 one["sum"] = into.get(e["target"], -1)
-                one["input"] = next((x["source"] for x in edges[edge:] if x["target"] == e["target"] and x["slot"] != e["slot"]), -1)
+                one["input"] = next(
+                    (x["source"] for x in edges[edge:] if x["target"] == e["target"] and x["slot"] != e["slot"]), -1
+                )
                 break
     met = {one["parameter"] for one in products}
-    biases = [(k, at[p["node"]]) for k, p in enumerate(plan["parameters"]) if p["cell"] == cell and k not in met and p["node"] in at]
+    biases = [
+        (k, at[p["node"]])
+        for k, p in enumerate(plan["parameters"])
+        if p["cell"] == cell and k not in met and p["node"] in at
+    ]
     total = int(network.deltas[sample, cell])
     plain = all(one["product"] >= 0 and one["sum"] >= 0 for one in products) and len(products) > 0
     shape = Inner(cell=cell, sample=sample, first=first, products=products, sums=at[total] if plain and total in at else -1, biases=biases,

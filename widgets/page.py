@@ -4,6 +4,7 @@ What lives here: choosing: the graph as it is, else in bands, else as flat cards
 `choice` takes the one that the live view takes on a stage of that width (front/src/picture/viewport.js; tests/front/picture.test.mjs
 compares them). What does not: making these pictures (layout.py, bands.py, rows.py), drawing (static.py).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +20,9 @@ __all__ = ["WIDTH", "Scene", "banded", "choice", "fitting", "pictures"]
 
 MOST = 24  # more cards than these never fit, and are not laid out
 
-Scene = tuple[Trace, Sequence[Framed], Mark | None]  # what is drawn: the cards, the frames around them, a mark on one of them
+Scene = tuple[
+    Trace, Sequence[Framed], Mark | None
+]  # what is drawn: the cards, the frames around them, a mark on one of them
 
 
 def pictures(scene: Scene, width: float, drawn: Picture | None = None) -> Iterator[Picture]:
@@ -60,7 +63,9 @@ def _zoom(picture: Picture, width: float) -> float:
     return min(width / picture["w"], TALL / picture["h"])
 
 
-def fitting(fewer: Callable[[int], Scene | None], first: Scene, width: float, drawn: Picture | None = None) -> tuple[Trace, Picture]:
+def fitting(
+    fewer: Callable[[int], Scene | None], first: Scene, width: float, drawn: Picture | None = None
+) -> tuple[Trace, Picture]:
     """The cards of `first` in the first picture that fits, or fewer of them. fewer: the graph with at most so many cards, if there is
     such a one, and in the end as a column."""
     found: list[tuple[Trace, Picture]] = []

@@ -20,7 +20,22 @@ DARK: dict[str, str] = {name: dark for name, (_, dark) in _PAIRS.items()}
 
 FRONT = Path(__file__).parent / "front"
 BLOCK = re.compile(r"/\* palette: .*?\*/\n(.*?)/\* end of the palette \*/", re.S)
-LESSONS = ("bg", "panel", "ink", "soft", "line", "fwd", "fwd-soft", "bwd", "bwd-soft", "bad", "bad-soft", "good", "pos", "neg")
+LESSONS = (
+    "bg",
+    "panel",
+    "ink",
+    "soft",
+    "line",
+    "fwd",
+    "fwd-soft",
+    "bwd",
+    "bwd-soft",
+    "bad",
+    "bad-soft",
+    "good",
+    "pos",
+    "neg",
+)
 NOTES = {"s": "soft", "l": "line", "p": "panel", "f": "fwd", "w": "bwd"}  # the short names of note.css
 NOT_IN_VIEWS = ("bg", "ink", "panel", "card", "now")  # of these a view takes JupyterLab's, or mixes its own
 
@@ -51,8 +66,10 @@ def blocks() -> dict[str, str]:
         f"{dark_page.format('.mgl')}{{{lessons[1]}}}\n",
         "note.css": f".mg-note{{{notes[0]}}}\n"
         f"body[data-jp-theme-light=false] .mg-note,body.vscode-dark .mg-note{{{notes[1]}}}\n"
-        "@media(prefers-color-scheme:dark){body:not([data-jp-theme-light]):not(.vscode-light) .mg-note{" + notes[1] + "}}\n",
-        "src/instrument.css": f".mg-instrument {{\n{both[0]}}}\n.mg-instrument[data-mg-theme=\"dark\"] {{\n{both[1]}}}\n",
+        "@media(prefers-color-scheme:dark){body:not([data-jp-theme-light]):not(.vscode-light) .mg-note{"
+        + notes[1]
+        + "}}\n",
+        "src/instrument.css": f'.mg-instrument {{\n{both[0]}}}\n.mg-instrument[data-mg-theme="dark"] {{\n{both[1]}}}\n',
         "src/graph.css": "".join(
             f"{where}::highlight(minigrad-source) {{\n  background-color: {theme['now']};\n  color: {theme['ink']};\n"
             f"  text-decoration: underline solid {theme['bwd']} 2px;\n{more}}}\n"

@@ -67,7 +67,9 @@ def themed(figure: Any, text: str) -> str:
     body = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|\n\s*", "", body, flags=re.S)
     body = re.sub(r"#[0-9a-f]{6}\b", lambda m: THEME.get(m[0], m[0]), body)
-    body = re.sub(r"font-family: [^;\"]*|font: ([\d.]+px) [^;\"]*", lambda m: f"font-size: {m[1]}" if m[1] else "", body)
+    body = re.sub(
+        r"font-family: [^;\"]*|font: ([\d.]+px) [^;\"]*", lambda m: f"font-size: {m[1]}" if m[1] else "", body
+    )
     wide, high = (float(n) for n in re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups())  # type: ignore[union-attr]
     size = f'viewBox="0 0 {wide:g} {high:g}" width="{WIDTH:g}" height="{WIDTH * high / wide:.0f}"'
     return (

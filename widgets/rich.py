@@ -19,7 +19,9 @@ SIDE = 8  # rows and columns of a matrix that are shown
 class Minigrad(Configurable):
     """The switches of the extension: %config Minigrad shows them."""
 
-    rich = Bool(False, help="Show a Value or Tensor at the end of a cell as a small card instead of PyTorch's text.").tag(config=True)
+    rich = Bool(
+        False, help="Show a Value or Tensor at the end of a cell as a small card instead of PyTorch's text."
+    ).tag(config=True)
     panels = Bool(True, help="After an error of the engine, explain it in a panel.").tag(config=True)
 
     def __init__(self, shell):
@@ -30,7 +32,10 @@ class Minigrad(Configurable):
 
     def _switch(self, _change=None) -> None:
         formatter = self.shell.display_formatter.formatters["text/html"]
-        for module, name, card in (("minigrad.scalar", "Value", value_card), ("minigrad.tensors.tensor", "Tensor", tensor_card)):
+        for module, name, card in (
+            ("minigrad.scalar", "Value", value_card),
+            ("minigrad.tensors.tensor", "Tensor", tensor_card),
+        ):
             key = (module, name)
             import sys
 
@@ -50,7 +55,9 @@ def value_card(x) -> Card:
     slopes = ", ".join("shut" if d is None else number(d) for d in x.slopes)
     return Card(
         f"Value {x.label}".strip(),
-        Facts(("value", number(x.data)), ("gradient", number(x.grad)), ("made by", made), ("local derivatives", slopes)),
+        Facts(
+            ("value", number(x.data)), ("gradient", number(x.grad)), ("made by", made), ("local derivatives", slopes)
+        ),
     )
 
 
@@ -58,7 +65,13 @@ def tensor_card(x) -> Card:
     shape = " × ".join(map(str, x.array.shape)) or "one number"
     made = "a leaf" if x.edge is None else type(x.edge[0]).__name__
     grad = "None: never computed" if x._grad is None else "there, see .grad"
-    facts = Facts(("shape", shape), ("dtype", str(x.dtype)), ("made by", made), ("requires_grad", str(x.requires)), ("gradient", grad))
+    facts = Facts(
+        ("shape", shape),
+        ("dtype", str(x.dtype)),
+        ("made by", made),
+        ("requires_grad", str(x.requires)),
+        ("gradient", grad),
+    )
     if not x.array.size or x.array.ndim > 2:
         return Card("Tensor", facts)
     rows = x.array.reshape(-1, x.array.shape[-1] if x.array.ndim else 1)

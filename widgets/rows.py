@@ -4,6 +4,7 @@ What lives here: the order of the rows, and the lanes at their left in which the
 (layout.py, bands.py), which of several pictures is shown (front/src/picture/viewport.js). Text stays as large as on the other cards: a row
 is lower because its heat maps and the pills on its wires are left out; the table below the picture has their numbers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -36,9 +37,21 @@ from .layout import (
 
 WIDE = 284.0  # of a column
 FEW = 6  # cards that one column has room for anywhere
-GAP, SIDE, LID, CUT = 10.0, 6.0, 25.0, 24.0  # between cards; around what is in a frame; of a frame's name; of a line for a cut
-LANE, NEAR, MOST = 7.0, 17.0, 8  # between two lanes, and between the first of them and the cards; how many lanes there are at most
-LEAVES, ARRIVES = 0.76, 11.0  # where on a card's left side its wires begin, as a share of its height; where the first one ends
+GAP, SIDE, LID, CUT = (
+    10.0,
+    6.0,
+    25.0,
+    24.0,
+)  # between cards; around what is in a frame; of a frame's name; of a line for a cut
+LANE, NEAR, MOST = (
+    7.0,
+    17.0,
+    8,
+)  # between two lanes, and between the first of them and the cards; how many lanes there are at most
+LEAVES, ARRIVES = (
+    0.76,
+    11.0,
+)  # where on a card's left side its wires begin, as a share of its height; where the first one ends
 
 
 def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0,
@@ -61,7 +74,9 @@ def rows(trace: Trace, picture: Picture, columns: int = 1) -> Picture:
     cuts = picture.get("cuts", [])
     deep = max((len(of) for of in inside.values()), default=0)
     parts, lanes = [order], [1] * columns
-    for _ in range(columns + 1):  # the lanes are counted first, then there is room for them; two columns are as high as each other
+    for _ in range(
+        columns + 1
+    ):  # the lanes are counted first, then there is room for them; two columns are as high as each other
         lefts = [6 + NEAR + LANE * (count - 1) + SIDE * deep for count in lanes]
         cards: list[Card] = []
         frames: list[Frame] = []
@@ -88,7 +103,11 @@ def rows(trace: Trace, picture: Picture, columns: int = 1) -> Picture:
         edge = trace["edges"][wire["id"]]
         source, target = at[edge["source"]], at[edge["target"]]
         k = arriving[edge["target"]] = arriving.get(edge["target"], -1) + 1
-        way, y0, y1 = x(edge["source"], _column(target)), _leaves(source), target["y"] + min(target["h"] - 6, ARRIVES + 6 * k)
+        way, y0, y1 = (
+            x(edge["source"], _column(target)),
+            _leaves(source),
+            target["y"] + min(target["h"] - 6, ARRIVES + 6 * k),
+        )
         d = written(rounded([(_side(source, target), y0), (way, y0), (way, y1), (target["x"], y1)]))
         wires.append(Wire(id=wire["id"], d=d, px=round(way, 1), py=round((y0 + y1) / 2, 1), pw=0.0))
     out = Picture(w=WIDE * columns, h=round(max(lows) + 4, 1), cards=[at[card["id"]] for card in picture["cards"]], wires=wires,
@@ -185,7 +204,11 @@ def _stacked(
         if k in tops:
             depth = max(inside[n].index(k) for n in order if k in inside[n])
             x, w = left - SIDE * (deep - depth), wide + 2 * SIDE * (deep - depth)
-            low = max(lows[j] for j in tops if j == k or any(k in of and j in of and of.index(j) > of.index(k) for of in inside.values()))
+            low = max(
+                lows[j]
+                for j in tops
+                if j == k or any(k in of and j in of and of.index(j) > of.index(k) for of in inside.values())
+            )
             name = shorten(frame["name"], int((w - 40) / 7.4))
             frames.append(Frame(fold=frame["fold"], name=name, x=round(x, 1), y=round(tops[k], 1), w=round(w, 1),
                                 h=round(low - tops[k], 1)))  # fmt: skip
@@ -225,4 +248,6 @@ def _cut(cut: CutWire, at: dict[int, Card], x: float) -> CutWire:
     source, target = at[cut["source"]], at[cut["target"]]
     y0, y1, end = _leaves(source), target["y"] - CUT / 2 - 4, target["x"] + cut["pw"] + 14
     corners: list[Any] = [(_side(source, target), y0), (x, y0), (x, y1), (end, y1), (end, target["y"])]
-    return CutWire(**{**cut, "d": written(rounded(corners)), "px": round(target["x"] + 4 + cut["pw"] / 2, 1), "py": round(y1, 1)})  # type: ignore[typeddict-item]
+    return CutWire(
+        **{**cut, "d": written(rounded(corners)), "px": round(target["x"] + 4 + cut["pw"] / 2, 1), "py": round(y1, 1)}
+    )  # type: ignore[typeddict-item]

@@ -97,7 +97,9 @@ def scalar_parts(rule: Rule, inputs: list[float]) -> list:
     for k, name in enumerate(names):
         formula = rule.write(rule.locals[k], *names, out=out).text
         here = "shut: nothing flows" if locals_[k] is None else number(locals_[k])  # type: ignore[arg-type]
-        rows.append([f"d out / d {name.text}", formula, here, "yes" if rule.saves[k] else "no: it is the same everywhere"])
+        rows.append(
+            [f"d out / d {name.text}", formula, here, "yes" if rule.saves[k] else "no: it is the same everywhere"]
+        )
     there = ", ".join(f"{n.text} = {number(v)}" for n, v in zip(names, inputs, strict=True))
     return [Line(f"out = {out.text}; at {there} out is {number(value)}."), Raw("", curve(rule, inputs)),
             Table(("slope", "formula", f"at {there}", "has to be saved"), rows),
@@ -115,7 +117,12 @@ def table_row(name: str):
     if other in TABLE:
         return TABLE[other]
     return next(
-        (op for op in TABLE.values() if friendly(op) == other or op.node_name.lower() in (other.lower(), other.lower() + "backward0")), None
+        (
+            op
+            for op in TABLE.values()
+            if friendly(op) == other or op.node_name.lower() in (other.lower(), other.lower() + "backward0")
+        ),
+        None,
     )
 
 
@@ -133,7 +140,11 @@ def tensor_parts(op) -> list:
     kinds = {"elementwise": "each entry of the result depends on one entry of each input", "linear": "linear: the rule needs no numbers",
              "multilinear": "linear in each input", "discrete": "no derivative anywhere", "general": "a rule of its own"}  # fmt: skip
     return [
-        Table(("input", "what it gets, from the upstream gradient g", "saves"), rows, caption=f"Tensors: {op.node_name} ({kinds[op.kind]})")
+        Table(
+            ("input", "what it gets, from the upstream gradient g", "saves"),
+            rows,
+            caption=f"Tensors: {op.node_name} ({kinds[op.kind]})",
+        )
     ]
 
 
@@ -142,7 +153,12 @@ def card(name: str, rule: Rule | None, op, inputs: list[float]) -> Card:
     return Card(
         f"The rule of {name}",
         *parts,
-        Facts(("In code", f"`print(minigrad.ops.TABLE[{op.name!r}].source)` shows the row as Python" if op is not None else "")),
+        Facts(
+            (
+                "In code",
+                f"`print(minigrad.ops.TABLE[{op.name!r}].source)` shows the row as Python" if op is not None else "",
+            )
+        ),
     )
 
 
@@ -153,7 +169,9 @@ class RuleCard(Stored, ipywidgets.VBox):
         self.name, self.rule, self.op = name, rule, op
         low, high = SPAN.get(rule.name, (-3.0, 3.0))
         self.sliders = [
-            ipywidgets.FloatSlider(value=x, min=min(low, x), max=max(high, x), step=0.05, description=n, readout_format=".2f")
+            ipywidgets.FloatSlider(
+                value=x, min=min(low, x), max=max(high, x), step=0.05, description=n, readout_format=".2f"
+            )
             for n, x in zip("xy", inputs, strict=False)
         ]
         self.text = ipywidgets.HTML()

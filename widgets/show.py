@@ -106,27 +106,50 @@ Cell = str | tuple[str, float]  # what is shown; or that and the number to sort 
 class Table:
     """A real table. A column whose cells are (text, number) is set right and sorts by its numbers. `bad`: cells (row, column) to mark."""
 
-    def __init__(self, head: Sequence[str], rows: Sequence[Sequence[Any]], sortable=False, caption="", bad=frozenset(), wide: str = ""):
-        self.head, self.rows, self.sortable, self.caption, self.bad, self.wide = head, rows, sortable, caption, bad, wide
+    def __init__(
+        self,
+        head: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        sortable=False,
+        caption="",
+        bad=frozenset(),
+        wide: str = "",
+    ):
+        self.head, self.rows, self.sortable, self.caption, self.bad, self.wide = (
+            head,
+            rows,
+            sortable,
+            caption,
+            bad,
+            wide,
+        )
 
     def text(self) -> str:
         cells = [[c if isinstance(c, str) else c[0] for c in row] for row in self.rows]
-        cells = [[c.replace("`", "") + (" ✗" if (i, j) in self.bad else "") for j, c in enumerate(row)] for i, row in enumerate(cells)]
+        cells = [
+            [c.replace("`", "") + (" ✗" if (i, j) in self.bad else "") for j, c in enumerate(row)]
+            for i, row in enumerate(cells)
+        ]
         widths = [max(len(row[j]) for row in [list(self.head), *cells]) for j in range(len(self.head))]
         right = [any(not isinstance(row[j], str) for row in self.rows) for j in range(len(self.head))]
         out = [self.caption] if self.caption else []
         for row in [list(self.head), *cells]:
-            out.append("  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)).rstrip())
+            out.append(
+                "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right, strict=True)).rstrip()
+            )
         return "\n".join(out)
 
     def html(self) -> str:
         right = [any(not isinstance(row[j], str) for row in self.rows) for j in range(len(self.head))]
         head = "".join(self._head(name, right[j]) for j, name in enumerate(self.head))
         body = "".join(
-            "<tr>" + "".join(self._cell(i, j, c, right[j]) for j, c in enumerate(row)) + "</tr>" for i, row in enumerate(self.rows)
+            "<tr>" + "".join(self._cell(i, j, c, right[j]) for j, c in enumerate(row)) + "</tr>"
+            for i, row in enumerate(self.rows)
         )
         caption = f'<p class="mg-soft">{escape(self.caption)}</p>' if self.caption else ""
-        return f'{caption}<div class="mg-scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        return (
+            f'{caption}<div class="mg-scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+        )
 
     def _head(self, name: str, right: bool) -> str:
         kind = ' class="mg-n"' if right else ""
@@ -145,7 +168,7 @@ class Table:
 
 class Link:
     """One place in a chain: a label, a remark below it, and a "
-      "state: "" as it should be, "bad" (here it goes wrong), "off" (nothing arrives)."""
+    "state: "" as it should be, "bad" (here it goes wrong), "off" (nothing arrives)."""
 
     def __init__(self, label: str, remark: str = "", state: str = ""):
         self.label, self.remark, self.state = label, remark, state
@@ -160,7 +183,9 @@ class Chain:
     def text(self) -> str:
         glyph = {"": " ", "bad": "✂", "off": "·"}
         width = max(len(link.label) for link in self.links)
-        return "\n".join(f"  {glyph[k.state]} {k.label:{width}}  {k.remark.replace(TICK, '')}".rstrip() for k in self.links)
+        return "\n".join(
+            f"  {glyph[k.state]} {k.label:{width}}  {k.remark.replace(TICK, '')}".rstrip() for k in self.links
+        )
 
     def html(self) -> str:
         items = []

@@ -3,6 +3,7 @@
 What lives here: a deterministic drawing of a trace at one step, from the same positions as the live view, and the page that `save`
 writes. What does not: layout, widgets. No element has an id, every number is rounded, so equal traces give equal bytes.
 """
+
 from __future__ import annotations
 
 import json
@@ -19,7 +20,21 @@ from minigrad.words import fit
 
 from . import heat
 from .front_end import built
-from .layout import BAND, BECAME, HELD, LINE, PAGE_WIDTH, ROOMY, STACK, Card, CutWire, Picture, Wire, held_height, shorten
+from .layout import (
+    BAND,
+    BECAME,
+    HELD,
+    LINE,
+    PAGE_WIDTH,
+    ROOMY,
+    STACK,
+    Card,
+    CutWire,
+    Picture,
+    Wire,
+    held_height,
+    shorten,
+)
 from .palette import DARK, LIGHT, themed
 
 HEAD = 46  # room above the graph for the title
@@ -67,7 +82,11 @@ class Moment:
             if row["kind"] == "send":
                 self.missing[row["to"] if row["to"] is not None else row["node"]] += 1
         for row in rows[:step]:
-            self.acting, self.back, self.sentence = row["node"], row["phase"] != "forward", row["sentence"].replace("**", "")
+            self.acting, self.back, self.sentence = (
+                row["node"],
+                row["phase"] != "forward",
+                row["sentence"].replace("**", ""),
+            )
             if row["phase"] == "forward":
                 self.known.add(row["node"])
             else:
@@ -102,7 +121,11 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
         foot = " · ".join(facts) + (" …" if len(leaves) > 4 else "")
     else:
         forward = sum(event["phase"] == "forward" for event in trace["steps"])
-        at = f"backward, step {step - forward} of {total - forward}" if step > forward else f"forward, step {step} of {forward}"
+        at = (
+            f"backward, step {step - forward} of {total - forward}"
+            if step > forward
+            else f"forward, step {step} of {forward}"
+        )
         foot = f"{at}: {now.sentence}"
     width = max(least, picture["w"], min(width, max(36 + 8.2 * min(len(foot), 90), 36 + 9.1 * len(title))))
     words = textwrap.wrap(foot, int((width - 36) / 7.7)) or [""]
@@ -124,7 +147,11 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
     out += [_cut(cut, now) for cut in picture.get("cuts", ())]
     out += [_card(trace, card, now, step < total) for card in picture["cards"]]
     top = picture["h"] + HEAD + FOOT - 15
-    out += ["</g>", *(f'<text class="q" x="18" y="{top + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(words)), "</svg>"]
+    out += [
+        "</g>",
+        *(f'<text class="q" x="18" y="{top + 20 * k:.0f}">{escape(line)}</text>' for k, line in enumerate(words)),
+        "</svg>",
+    ]
     return "".join(out)
 
 
@@ -148,12 +175,16 @@ def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
         out += f'<path class="{look}" d="{flag(tag["x"], tag["y"], tag["w"])}"/>'
         out += f'<text class="p n" x="{tag["x"] + tag["w"] / 2 - 3:.1f}" y="{tag["y"] + 4:.1f}">{escape(tag["name"])}</text>'
     said, wide = wire.get("text"), wire["pw"]
-    if wide and (back or said and ready):  # a slope is shown once the gradient has gone over it: "× 3" on an arrow says multiply
+    if wide and (
+        back or said and ready
+    ):  # a slope is shown once the gradient has gone over it: "× 3" on an arrow says multiply
         if said:
             text = said[back]
         else:  # the number may need more room than its formula
             room = max(5, int((wide - 18) / 6.9) - 2)
-            text = "× ?" if edge["local"] is None else "× " + fit(number(edge["local"]), room)  # a rule that is no factor
+            text = (
+                "× ?" if edge["local"] is None else "× " + fit(number(edge["local"]), room)
+            )  # a rule that is no factor
             wide = max(wide, 15 + 6.9 * len(text))
         box = f'x="{wire["px"] - wide / 2:.1f}" y="{wire["py"] - 10:.1f}" width="{wide:.1f}" height="20" rx="10"'
         out += f'<rect class="r {"rb" if back else ""}" {box}/>'
@@ -188,7 +219,9 @@ def _cut(cut: CutWire, now: Moment) -> str:
     x, y, half = cut["px"], cut["py"], cut["pw"] / 2
     text = cut["text"][now.back]
     out = f'<path class="w {"f" if cut["source"] in now.known else ""}" style="stroke-dasharray:2 5" d="{cut["d"]}"/>'
-    out += f'<rect class="r" style="stroke:none" x="{x - half:.1f}" y="{y - 10:.1f}" width="{2 * half:.1f}" height="20"/>'
+    out += (
+        f'<rect class="r" style="stroke:none" x="{x - half:.1f}" y="{y - 10:.1f}" width="{2 * half:.1f}" height="20"/>'
+    )
     out += f'<path class="s" d="M{x - half + 3:.1f} {y + 7:.1f}l5-14M{x - half + 11:.1f} {y + 7:.1f}l5-14"/>'
     return out + f'<text class="p pb" x="{x + 8:.1f}" y="{y + 4:.1f}">{escape(text)}</text>'
 
@@ -217,8 +250,16 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     else:
         room = int((card["w"] - 62 - less) / 8.2)
         y = 38 if node["kind"] == "constant" else 42
-        missing = "several" if node["kind"] == "operation" and "shape" not in node else "not kept"  # of an operation with several results
-        value = "·" if node["id"] not in now.known else missing if node["value"] == "not kept" else fit(number(node["value"]), room)
+        missing = (
+            "several" if node["kind"] == "operation" and "shape" not in node else "not kept"
+        )  # of an operation with several results
+        value = (
+            "·"
+            if node["id"] not in now.known
+            else missing
+            if node["value"] == "not kept"
+            else fit(number(node["value"]), room)
+        )
         out.append(f'<text class="l" x="12" y="{y}">value</text><text class="v" x="{right}" y="{y}">{value}</text>')
         if node["kind"] != "constant":
             g = now.sums.get(node["id"])
@@ -235,13 +276,17 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
         wide = card["w"] - less
         if re.search(r"\bloop\d", " ".join(card["became"])):
             out.append(f'<path class="o" d="M1 {low - BECAME:.0f}H{wide - 1:.0f}V{low - 9:.0f}q0 8-8 8H9q-8 0-8-8z"/>')
-        for at, style, text in zip(("12", right), ('v" style="text-anchor:start;', 'd" style="'), card["became"], strict=True):
+        for at, style, text in zip(
+            ("12", right), ('v" style="text-anchor:start;', 'd" style="'), card["became"], strict=True
+        ):
             out.append(f'<text class="{style}font-size:11px" x="{at}" y="{low - 8:.0f}">{escape(text)}</text>')
     if "tags" in card:
         text = "1 tag" if card["tags"] == 1 else f"{card['tags']} tags"
         wide = 14 + 6.9 * len(text)
         x = card["w"] - less - 10 - wide
-        out.append(f'<path class="r" d="{flag(x, -4, wide)}"/><text class="p" x="{x + wide / 2 - 3:.1f}" y="0">{text}</text>')
+        out.append(
+            f'<path class="r" d="{flag(x, -4, wide)}"/><text class="p" x="{x + wide / 2 - 3:.1f}" y="0">{text}</text>'
+        )
     rows = card.get("rows", []) if now.step >= card.get("at", 0) else []
     if rows:  # where it differs from another picture's: as in cards.js
         low = card["h"] - LINE * len(rows) - BAND
@@ -267,10 +312,16 @@ def _row(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     room, known, g = int((width - 34) / (13.4 if tight else 16.4)), node["id"] in now.known, now.sums.get(node["id"])
     more = " +…" if now.missing[node["id"]] else ""
     if heat.tall(node) or fold and not _numbers(node, now):
-        arrays = heat.array_of(trace, node.get("array") if known else None), heat.array_of(trace, now.arrays.get(node["id"]))
+        arrays = (
+            heat.array_of(trace, node.get("array") if known else None),
+            heat.array_of(trace, now.arrays.get(node["id"])),
+        )
         value, grad = (heat.between(a, room) if a else "·" for a in arrays)
     else:
-        value, grad = fit(number(node["value"]), room) if known else "·", "·" if g is None else fit(g, room - len(more)) + more
+        value, grad = (
+            fit(number(node["value"]), room) if known else "·",
+            "·" if g is None else fit(g, room - len(more)) + more,
+        )
     if "stops" in node or not node["requires_grad"]:
         grad = "none"
     small = ' style="font-size:11px"' if tight else ""
@@ -287,7 +338,10 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     if mark:
         kind = "x" if mark.startswith("⚠") else "l"
         out.append(f'<text class="{kind}" style="text-anchor:end" x="{width - 12:.0f}" y="38">{escape(mark)}</text>')
-    slots = (node.get("array") if known else None, 12.0, "v", "value"), (now.arrays.get(node["id"]), 22 + half, "d", "grad")
+    slots = (
+        (node.get("array") if known else None, 12.0, "v", "value"),
+        (now.arrays.get(node["id"]), 22 + half, "d", "grad"),
+    )
     for index, x, kind, name in slots:
         a = heat.array_of(trace, index)
         middle = x + half / 2
@@ -295,7 +349,9 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
             missing = "·" if kind == "d" or not known else "not kept"
             if kind == "d" and ("stops" in node or not node["requires_grad"]):
                 missing = "none"
-            out.append(f'<rect class="u" x="{x:.1f}" y="46" width="{half:.1f}" height="50" rx="3" stroke-dasharray="3 3"/>')
+            out.append(
+                f'<rect class="u" x="{x:.1f}" y="46" width="{half:.1f}" height="50" rx="3" stroke-dasharray="3 3"/>'
+            )
             out.append(f'<text class="l m" x="{middle:.1f}" y="75">{name}</text>')
             out.append(f'<text class="l m" x="{middle:.1f}" y="112">{missing}</text>')
             continue
@@ -339,7 +395,9 @@ def badge(trace: Trace, node: Node, room: int = 9, versions: bool = True) -> str
         return "⚠ stale"
     if "view" in node:
         version = node["view"].get("version") if versions else None
-        return f"view of {shorten(trace['nodes'][node['view']['base']]['label'], room)}" + (f", version {version}" if version else "")
+        return f"view of {shorten(trace['nodes'][node['view']['base']]['label'], room)}" + (
+            f", version {version}" if version else ""
+        )
     return f"version {node['version']}" if node.get("version") and node["kind"] == "operation" else ""
 
 
@@ -368,7 +426,9 @@ def page(title: str, state: dict) -> str:
     # No "<" at all: names are a learner's, and "<!--<script>" in one would hide the end of the page's own script from the browser.
     data = json.dumps(plain(state), ensure_ascii=False).replace("<", "\\u003c")
     parts = {"TITLE": escape(title), "CSS": built("views.css"), "MODULE": built("page.js"), "STATE": data}
-    return re.sub("%(TITLE|CSS|MODULE|STATE)%", lambda place: parts[place[1]], PAGE)  # in one go: a title may contain "%STATE%"
+    return re.sub(
+        "%(TITLE|CSS|MODULE|STATE)%", lambda place: parts[place[1]], PAGE
+    )  # in one go: a title may contain "%STATE%"
 
 
 PAGE = """<!doctype html>

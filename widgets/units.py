@@ -4,6 +4,7 @@ What lives here: `units_of`. A unit is an affine sum, parameter × signal + para
 that follows. Units with the same parameters are one unit in several samples. What does not: units that the calls of the program show, the
 plan of a picture (network.py). If anything is unclear there are no units.
 """
+
 from __future__ import annotations
 
 import re
@@ -13,7 +14,12 @@ from typing import NamedTuple
 from minigrad.tracing.scalar_trace import Recorded
 
 ACTIVATIONS = {"relu", "tanh", "sigmoid", "sin", "cos", "abs", "softplus", "gelu", "silu", "elu", "leaky_relu"}
-SIGMOIDS = {("neg", "exp", "+", "**"), ("neg", "exp", "+", "/"), ("*", "exp", "+", "**"), ("*", "exp", "+", "/")}  # written out
+SIGMOIDS = {
+    ("neg", "exp", "+", "**"),
+    ("neg", "exp", "+", "/"),
+    ("*", "exp", "+", "**"),
+    ("*", "exp", "+", "/"),
+}  # written out
 
 
 class Unit(NamedTuple):
@@ -68,7 +74,11 @@ class _Units:
         roots = Counter(self._root(leaf) for leaf in fitting)
         if samples == 1:  # a label looks like a weight of the loss: only what is kept with most of the others is one
             roots = Counter(dict(roots.most_common(1)))
-        return {leaf for leaf in counts if counts[leaf] == samples and self._root(leaf) in roots and (self._root(leaf) or leaf in fitting)}
+        return {
+            leaf
+            for leaf in counts
+            if counts[leaf] == samples and self._root(leaf) in roots and (self._root(leaf) or leaf in fitting)
+        }
 
     # One unit
 

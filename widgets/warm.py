@@ -3,6 +3,7 @@
 What lives here: a short list of things to touch once, after installing (`make lab`, `make test`, Binder's postBuild). What does not:
 anything that the course needs in order to be right. A step that fails is reported and left out.
 """
+
 from __future__ import annotations
 
 import os

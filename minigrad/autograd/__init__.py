@@ -1,8 +1,16 @@
 """torch.autograd: names only."""
+
 import importlib
 from typing import Any
 
-from ..core.grad_mode import enable_grad, inference_mode, is_multithreading_enabled, no_grad, set_grad_enabled, set_multithreading_enabled
+from ..core.grad_mode import (
+    enable_grad,
+    inference_mode,
+    is_multithreading_enabled,
+    no_grad,
+    set_grad_enabled,
+    set_multithreading_enabled,
+)
 from . import forward_ad, grad_mode, graph, profiler
 from .anomaly import detect_anomaly, first_nan, set_detect_anomaly
 from .backward import backward, grad

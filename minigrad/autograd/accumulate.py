@@ -1,4 +1,5 @@
 """The end of the graph: adding a gradient to `.grad`, at leaves and at tensors that retain theirs."""
+
 from sys import getrefcount
 
 import numpy as np

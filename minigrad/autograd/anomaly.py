@@ -1,5 +1,5 @@
-"""Anomaly mode: each node remembers the line that made it, and the backward pass stops at the first NaN.
-"""
+"""Anomaly mode: each node remembers the line that made it, and the backward pass stops at the first NaN."""
+
 import sys
 import traceback
 import warnings
@@ -11,7 +11,9 @@ from ..core import errors
 from ..core.dispatch import Handler, Mode, handling, state
 from ..core.facts import FirstNan
 
-WARNING = "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+WARNING = (
+    "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
+)
 
 
 @handling
@@ -161,7 +163,9 @@ def find_nan(node, sent):
         array = getattr(g, "array", g)
         if g is None:
             continue
-        bad = "nan" if np.isnan(array).any() else "inf" if state.anomaly == "inf too" and np.isinf(array).any() else None
+        bad = (
+            "nan" if np.isnan(array).any() else "inf" if state.anomaly == "inf too" and np.isinf(array).any() else None
+        )
         if bad:
             show_forward(node)
             raise errors.new(

@@ -2,6 +2,7 @@
 
 What lives here: their arguments. What does not: the loop (engine.py).
 """
+
 import math
 import warnings
 from collections import deque
@@ -33,7 +34,9 @@ def _place(x):
     if not isinstance(x, tuple):
         raise errors.new(AssertionError, "Expected output to be a torch.Tensor", f"It is {errors.a_kind(x)}.")
     node, number = edge = tuple(x[:2])
-    return (edge, node.shape[number], node.dtype[number]) if type(node.shape) is list else (edge, node.shape, node.dtype)
+    return (
+        (edge, node.shape[number], node.dtype[number]) if type(node.shape) is list else (edge, node.shape, node.dtype)
+    )
 
 
 def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
@@ -56,7 +59,8 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
         elif not isinstance(g, Variable):
             raise errors.new(TypeError, f"gradients can be either Tensors or None, but got {type(g).__name__}")
         elif shape != g.array.shape:
-            raise errors.new(RuntimeError,
+            raise errors.new(
+                RuntimeError,
                 f"Mismatch in shape: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {Size(shape)}.",
                 facts=SeedShape(tuple(shape), tuple(g.shape)),
             )
@@ -75,7 +79,9 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
     return roots
 
 
-_ONE = {np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")}  # np.ones takes as long as a small operation
+_ONE = {
+    np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")
+}  # np.ones takes as long as a small operation
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
@@ -160,8 +166,9 @@ def grad(
     if allow_unused is None:
         allow_unused = materialize_grads
     elif not allow_unused and materialize_grads:
-        raise errors.new(ValueError,
-            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
+        raise errors.new(
+            ValueError,
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.",
         )
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
@@ -196,8 +203,13 @@ def grad(
             )
         if materialize_grads:
             if any([g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, found, strict=True)]):
-                raise errors.new(RuntimeError, "materialize_grads cannot be used when the given input is a GradientEdge")
-            found = [zeros_like(x, requires_grad=create_graph) if g is None else g for x, g in zip(inputs, found, strict=True)]
+                raise errors.new(
+                    RuntimeError, "materialize_grads cannot be used when the given input is a GradientEdge"
+                )
+            found = [
+                zeros_like(x, requires_grad=create_graph) if g is None else g
+                for x, g in zip(inputs, found, strict=True)
+            ]
     return tuple(found)
 
 
@@ -233,7 +245,9 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
             )
         edges.append(edge)
     reached = [edge for edge in edges if edge is not None]
-    capture = engine.Captured([edge for edge in reached if leaves or type(edge[0]) is not AccumulateGrad], runs=not leaves)
+    capture = engine.Captured(
+        [edge for edge in reached if leaves or type(edge[0]) is not AccumulateGrad], runs=not leaves
+    )
     inputs_only = {edge[0] for edge in reached}
     before, state.inputs_given = state.inputs_given, True
     try:

@@ -12,6 +12,7 @@ ops/, the end of the graph at a leaf in accumulate.py, hooks in hooks.py, the ar
 The loop is a generator that yields `(node, g, grad_inputs)` after each node. `backward()` runs it to the end, so a learner who steps
 through it sees what `backward()` does.
 """
+
 import math
 from typing import Any
 
@@ -61,7 +62,9 @@ def begin(roots, keep_graph=False, create_graph=False, inputs=None, capture=None
     nodes = topological_order(cotangents)
     needed = None if inputs is None else _leading_to(inputs, nodes)
     if needed is not None:
-        starts = {node for node in cotangents if type(node) is not AccumulateGrad}  # their tensors' hooks run in any case
+        starts = {
+            node for node in cotangents if type(node) is not AccumulateGrad
+        }  # their tensors' hooks run in any case
         nodes = [node for node in nodes if node in needed or node in starts]
     observed = set(nodes) if needed is not None or state.anomaly else {node for node, _ in capture} if capture else ()
     loop = _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture)
@@ -84,7 +87,13 @@ def _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture):
                     g = None
                     continue
             else:
-                grad_inputs = node.run(g, edges) if not graph else node.run_graph(g, edges) if graph is True else graph(node, g, edges)
+                grad_inputs = (
+                    node.run(g, edges)
+                    if not graph
+                    else node.run_graph(g, edges)
+                    if graph is True
+                    else graph(node, g, edges)
+                )
             if node.frees and not keep_graph:
                 node.release()
         for edge, out in zip(edges, grad_inputs):  # noqa: B905  strict=True costs as much as the loop
@@ -97,7 +106,9 @@ def _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture):
             else:  # broadcast, of another dtype, or the target has several outputs
                 _add_cotangent(cotangents, target, number, out, node, graph)
         yield node, g, grad_inputs
-        out = array = None  # drop these references, as the next node drops g: then a leaf can keep the array instead of copying it
+        out = array = (
+            None  # drop these references, as the next node drops g: then a leaf can keep the array instead of copying it
+        )
 
 
 def _add_cotangent(cotangents, target, number, g, sender, graph):

@@ -42,7 +42,10 @@ def enter_dual_level():
 def exit_dual_level(*, level=None):
     """End forward mode: all tangents are forgotten. Raises RuntimeError if no level is open."""
     if not _levels.open:
-        raise errors.new(RuntimeError, "Trying to exit a forward AD level that was not the last one that was created: no level is open.")
+        raise errors.new(
+            RuntimeError,
+            "Trying to exit a forward AD level that was not the last one that was created: no level is open.",
+        )
     closed = _levels.open.pop()
     closed.close()
     state.handlers = tuple([h for h in state.handlers if h is not closed])
@@ -71,7 +74,8 @@ def make_dual(tensor, tangent, *, level=None):
     another shape, ValueError for integers."""
     if not _levels.open:
         raise errors.new(
-            RuntimeError, "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
+            RuntimeError,
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.",
         )
     if tensor.array.dtype.kind != "f":
         raise errors.new(ValueError, f"Expected primal to be floating point or complex, but got: {tensor.dtype}")
@@ -85,10 +89,14 @@ def make_dual(tensor, tangent, *, level=None):
         )
     if _levels.open[-1].tangent(tensor) is not None:
         raise errors.new(
-            RuntimeError, "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported."
+            RuntimeError,
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level 0 is not supported.",
         )
     if _levels.open[-1].tangent(tangent) is not None:
-        raise errors.new(RuntimeError, "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.")
+        raise errors.new(
+            RuntimeError,
+            "Setting a forward grad that itself has a forward gradient at the same level0 is not supported.",
+        )
     if not (tensor.batched or tangent.batched) and place_of(tensor.array)[0].size != place_of(tangent.array)[0].size:
         tangent = clone(tangent)  # or a view that exists of one storage would not exist of the other
     dual = alias(tensor)
@@ -101,7 +109,9 @@ def unpack_dual(tensor, *, level=None):
     if not _levels.open:
         return UnpackedDualTensor(tensor, None)
     if not isinstance(tensor, Variable):
-        raise errors.new(TypeError, f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
+        raise errors.new(
+            TypeError, f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}"
+        )
     tangent = _levels.open[-1].tangent(tensor)
     handlers, state.handlers = state.handlers, tuple([h for h in state.handlers if h is not _levels.open[-1]])
     try:

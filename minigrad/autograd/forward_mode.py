@@ -7,6 +7,7 @@ A rule of an ELEMENTWISE row multiplies by the local derivative, whichever way t
 tangent. A LINEAR or MULTILINEAR operation is its own derivative. For the rest there is `jvp=`, or reverse over reverse: the rule is linear
 in g, so the derivative of <rule(g), tangent> by g is the tangent of the result.
 """
+
 import inspect
 import itertools
 
@@ -142,7 +143,9 @@ class Level(Handler):
         # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
         for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
             if tangent is not None:
-                own = root is not None or not any([tangent is x for x in pushed])  # or a write into the one would change the other
+                own = root is not None or not any(
+                    [tangent is x for x in pushed]
+                )  # or a write into the one would change the other
                 self.attach(t, tangent if own else clone(tangent), root)
         return out
 
@@ -178,19 +181,25 @@ class Level(Handler):
 
     def steps(self, x, root):
         """The view operations that lead from `root` to its view `x`."""
-        return x.view_meta.view_func.after(None if root.view_meta is None else root.view_meta.view_func, root.array.strides)
+        return x.view_meta.view_func.after(
+            None if root.view_meta is None else root.view_meta.view_func, root.array.strides
+        )
 
     def written(self, x, new):
         """`x` was overwritten by the numbers of `new`: so is its tangent, and where `x` is a view, that part of its root's tangent."""
         tangent = self.tangent(new)
         if tangent is not None or self.tangent(self.root(x)) is not None:
-            self.replace(x, zeros_like(x) if tangent is None else tangent, idempotent=True)  # or the write to `x` had been refused
+            self.replace(
+                x, zeros_like(x) if tangent is None else tangent, idempotent=True
+            )  # or the write to `x` had been refused
 
     def replace(self, x, tangent, idempotent=False):
         """`tangent` is that of `x` from now on: written into the tensor that is its tangent, as PyTorch does it. `idempotent`: of places
         that are one, all get the same."""
         root = self.root(x)
-        if self.tangent(root) is None:  # zeros like the tangent, which inside vmap may be one for each sample where `root` is not
+        if (
+            self.tangent(root) is None
+        ):  # zeros like the tangent, which inside vmap may be one for each sample where `root` is not
             set_tangent(root, self.number, tangent.new_zeros(root.array.shape, dtype=root.dtype))
         own = self.tangent(x)
         if own is not tangent:

@@ -86,7 +86,11 @@ class BackwardCFunction(FunctionCtx, Node):
     def keep(self, outputs):
         """After forward: take over what save_for_backward was given. An output is kept as an array and its number: no cycle."""
         hooks = next((h for h in reversed(state.handlers) if isinstance(h, saved_tensors_hooks)), None)
-        self.saved, tensors, self.to_save = [], self.to_save, ()  # first: a hook that raises must not leave a cycle behind
+        self.saved, tensors, self.to_save = (
+            [],
+            self.to_save,
+            (),
+        )  # first: a hook that raises must not leave a cycle behind
         for t in tensors:
             number = next((i for i, out in enumerate(outputs) if out is t), None) if t is not None else None
             if t is None:
@@ -182,7 +186,11 @@ class BackwardCFunction(FunctionCtx, Node):
                 RuntimeError,
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them.",
             )
-        rule = function.vjp if function.backward is Function.backward and function.vjp is not Function.vjp else function.backward
+        rule = (
+            function.vjp
+            if function.backward is Function.backward and function.vjp is not Function.vjp
+            else function.backward
+        )
         if self.theirs:
             with self._as_forward_left_it():
                 sent = rule(self, *gs)
@@ -245,7 +253,9 @@ class BackwardCFunction(FunctionCtx, Node):
                 why="A gradient has the shape of the tensor it belongs to.",
                 instead="look at what backward returns in that place: a sum or a transpose is missing.",
                 chapter="chapter 13, Your own function",
-                facts=GradientShape(type(self).__name__.removesuffix("Backward"), index, value.array.shape, tuple(shape)),
+                facts=GradientShape(
+                    type(self).__name__.removesuffix("Backward"), index, value.array.shape, tuple(shape)
+                ),
             )
         return value
 
@@ -280,7 +290,9 @@ class FunctionMeta(type):
     """Gives every Function the class of its nodes."""
 
     def __init__(cls, name, bases, attrs):
-        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "torch.autograd.function"})
+        cls._backward_cls = type(
+            name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "torch.autograd.function"}
+        )
         super().__init__(name, bases, attrs)
 
 
@@ -329,7 +341,9 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     @staticmethod
     def jvp(ctx, *grad_inputs):
         """Forward mode: the tangents of the outputs, from those of the inputs (zeros for tensors without, None for the rest)."""
-        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
 
     @staticmethod
     def vmap(info, in_dims, *args):
@@ -452,7 +466,10 @@ def _vmap_returns(returned):
     output, out_dims = returned
     count = len(output) if isinstance(output, tuple) else None
     if isinstance(out_dims, tuple) and len(out_dims) != count:
-        given, wanted = ["*" if n is None else "TreeSpec(tuple, None, [" + ",\n  ".join("*" * n) + "])" for n in (len(out_dims), count)]
+        given, wanted = [
+            "*" if n is None else "TreeSpec(tuple, None, [" + ",\n  ".join("*" * n) + "])"
+            for n in (len(out_dims), count)
+        ]
         raise errors.new(
             RuntimeError,
             f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={out_dims} to "
@@ -476,7 +493,9 @@ def _apply(cls, args, separate):
     levels = [h for h in state.handlers if isinstance(h, Level)]
     tangents = {level: [level.tangent(a) if isinstance(a, Variable) else None for a in args] for level in levels}
     outer = state.handlers
-    state.handlers = tuple([h for h in outer if not isinstance(h, Level)])  # jvp, not forward, says what happens to tangents
+    state.handlers = tuple(
+        [h for h in outer if not isinstance(h, Level)]
+    )  # jvp, not forward, says what happens to tangents
     try:
         with no_grad():
             if separate:
@@ -512,7 +531,9 @@ def _apply(cls, args, separate):
             t.version[0] += 1
     if node.dirty and node.recorded:
         pairs = zip(tensors, node.edges, strict=True)
-        node.edges = tuple([inplace.edge_before(t, edge) if any(t is d for d in node.dirty) else edge for t, edge in pairs])
+        node.edges = tuple(
+            [inplace.edge_before(t, edge) if any(t is d for d in node.dirty) else edge for t, edge in pairs]
+        )
         node.number = next_number()
     outs = [_as_output(out, tensors, node) if isinstance(out, Variable) else out for out in raw]
     shapes = [out.array.shape if isinstance(out, Variable) else () for out in outs]
@@ -564,7 +585,9 @@ def _as_output(out, inputs, node):
         return out
     shell = alias(out)
     shell.edge, shell.meta, shell.view_meta, shell.requires = None, None, None, False
-    if not requires(out) or (node.recorded and not any(out is m for m in node.non_differentiable)):  # else PyTorch detaches it
+    if not requires(out) or (
+        node.recorded and not any(out is m for m in node.non_differentiable)
+    ):  # else PyTorch detaches it
         with no_grad():
             view_of(shell, out, view_as_self, (), None)
     return shell
@@ -652,11 +675,14 @@ def _check_view(tangent, before):
     """forward returned a view: jvp must return a view of the input's tangent `before`, or of the same base where that is a view."""
     if tangent.view_meta is None:
         raise errors.new(
-            RuntimeError, "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+            RuntimeError,
+            "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view.",
         )
     if tangent.view_meta.base is not base_of(before):
         same = "of the given grad input" if before.view_meta is None else "of the same base as the given grad input"
-        raise errors.new(RuntimeError, f"A custom Function is returning a view but the jvp is not returning a view {same}.")
+        raise errors.new(
+            RuntimeError, f"A custom Function is returning a view but the jvp is not returning a view {same}."
+        )
 
 
 def _attach(node, level, out, tangent, inputs, tangents, versions):
@@ -734,18 +760,27 @@ class _Vmapped(Function):
                 for t, b in zip(saved, ctx.batched, strict=True)
             ]
         )
-        ctx.mark_non_differentiable(*[v for o, v in zip(outs, values, strict=True) if any(o is m for m in ctx.inner.non_differentiable)])
+        ctx.mark_non_differentiable(
+            *[v for o, v in zip(outs, values, strict=True) if any(o is m for m in ctx.inner.non_differentiable)]
+        )
 
     @staticmethod
     def backward(ctx, *grads):
         level, inner = ctx.level, _Saved()
         inner.__dict__.update(ctx.inner.__dict__)
-        inner.to_save = tuple([level.wrap(t, 0) if b else t for t, b in zip(ctx.saved_tensors, ctx.batched, strict=True)])
+        inner.to_save = tuple(
+            [level.wrap(t, 0) if b else t for t, b in zip(ctx.saved_tensors, ctx.batched, strict=True)]
+        )
         with level:
             sent = ctx.cls.backward(inner, *[None if g is None else level.wrap(g, 0) for g in grads])
         sent = sent if isinstance(sent, tuple) else (sent,)
         found = [None if g is None else level.unwrap(g, 0) for g in sent]
-        return None, None, None, *[g if d is not None or g is None else g.sum(0) for g, d in zip(found, ctx.in_dims, strict=True)]
+        return (
+            None,
+            None,
+            None,
+            *[g if d is not None or g is None else g.sum(0) for g, d in zip(found, ctx.in_dims, strict=True)],
+        )
 
     @staticmethod
     def jvp(ctx, *tangents):
@@ -753,7 +788,10 @@ class _Vmapped(Function):
         inner.__dict__.update(ctx.inner.__dict__)
         inner.to_save = tuple(inner.saved_for_forward)
         with level:
-            given = [t if t is None or d is None else level.wrap(t, 0) for t, d in zip(tangents[3:], ctx.in_dims, strict=True)]
+            given = [
+                t if t is None or d is None else level.wrap(t, 0)
+                for t, d in zip(tangents[3:], ctx.in_dims, strict=True)
+            ]
             found = ctx.cls.jvp(inner, *given)
         found = found if isinstance(found, tuple) else (found,)
         return tuple([None if t is None else level.unwrap(t, 0) for t in found])

@@ -68,7 +68,9 @@ def _check_v(v, others, several):
         raise RuntimeError("The given v should contain a single Tensor.")
     for i, (x, other) in enumerate(zip(v, others, strict=True)):
         if x.shape != other.shape:
-            raise RuntimeError(f"{f'Entry {i} in ' if several else ''}v has invalid size: should be {other.shape} but got {x.shape}.")
+            raise RuntimeError(
+                f"{f'Entry {i} in ' if several else ''}v has invalid size: should be {other.shape} but got {x.shape}."
+            )
 
 
 def _vector(v, others, several, function, create_graph, sentence):
@@ -96,9 +98,7 @@ _OUTPUTS = (
     "Output {} of the user-provided function does not require gradients. The outputs must be computed in a differentiable manner from the "
     "input when running in strict mode."
 )
-_GRAD_INPUTS = (
-    "The gradient with respect to input {} is independent of the inputs of the user-provided function. This is not allowed in strict mode."
-)
+_GRAD_INPUTS = "The gradient with respect to input {} is independent of the inputs of the user-provided function. This is not allowed in strict mode."  # noqa: E501
 _JACOBIAN = (
     "While computing the hessian, found that the jacobian of the user-provided function with respect to input {} is independent of the "
     "input. This is not allowed in strict mode. You should ensure that your function is twice differentiable and that the jacobian depends "
@@ -135,12 +135,8 @@ def _filled(grads, likes, strict, create_graph, missing, detached):
     return tuple(filled)
 
 
-_NO_JACOBIAN = (
-    "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."
-)
-_NO_HESSIAN = (
-    "The hessian of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."
-)
+_NO_JACOBIAN = "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."  # noqa: E501
+_NO_HESSIAN = "The hessian of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."  # noqa: E501
 _TRICK = (
     "The gradient with respect to the input is independent of entry {} in the grad_outputs when using the double backward trick to compute "
     "forward mode gradients. This is not allowed in strict mode."
@@ -167,7 +163,9 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
         inputs = _fresh(inputs, create_graph)
         several_out, outputs = _as_tuple(func(*inputs), "outputs of the user-provided function", "vjp")
         _require(outputs, strict, _OUTPUTS)
-        sentence = "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
+        sentence = (
+            "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
+        )
         v = _vector(v, outputs, several_out, "vjp", create_graph, sentence)
     with set_grad_enabled(create_graph or state.grad):
         found = _grad(outputs, inputs, v, create_graph)
@@ -176,7 +174,9 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     return _untuple(_finished(outputs, create_graph), several_out), _untuple(_finished(found, create_graph), several_in)
 
 
-_NO_INPUT_VECTOR = "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+_NO_INPUT_VECTOR = (
+    "The vector v can only be None if the input to the user-provided function is a single Tensor with a single element."
+)
 
 
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
@@ -201,7 +201,9 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     with set_grad_enabled(create_graph or state.grad):
         found = _grad(pulled, cotangents, v, create_graph)
         found = _filled(found, outputs, strict, create_graph, _TRICK, _NO_JACOBIAN)
-    return _untuple(_finished(outputs, create_graph), several_out), _untuple(_finished(found, create_graph), several_out)
+    return _untuple(_finished(outputs, create_graph), several_out), _untuple(
+        _finished(found, create_graph), several_out
+    )
 
 
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
@@ -254,11 +256,15 @@ def _rows(number, out, inputs, create_graph, strict, vectorize):
             found = _grad((flat[j],), inputs, None, create_graph, True)
             for i, (g, x) in enumerate(zip(found, inputs, strict=True)):
                 if strict and g is None:
-                    raise RuntimeError(f"Output {number} of the user-provided function is independent of input {i}." + _STRICT)
+                    raise RuntimeError(
+                        f"Output {number} of the user-provided function is independent of input {i}." + _STRICT
+                    )
                 if strict and create_graph and not g.requires_grad:
                     raise RuntimeError(_NO_JACOBIAN.format(number))
                 kept[i].append(zeros_like(x) if g is None else g)
-        blocks = [stack(rows) if rows else zeros_like(x).expand(0, *x.shape) for rows, x in zip(kept, inputs, strict=True)]
+        blocks = [
+            stack(rows) if rows else zeros_like(x).expand(0, *x.shape) for rows, x in zip(kept, inputs, strict=True)
+        ]
     return tuple([b.reshape(*out.shape, *x.shape) for b, x in zip(blocks, inputs, strict=True)])
 
 

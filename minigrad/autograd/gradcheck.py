@@ -102,16 +102,22 @@ def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, 
 def _check_jacobians(func, inputs, outputs, diff, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, check_forward_ad,
                      check_backward_ad, fast):  # fmt: skip
     numerical = _numerical(func, inputs, diff, eps, True, fast)
-    scales = [[_sum(inputs[i], fast) * _sum(o, fast, 1) for o in outputs] for i in diff]  # how many entries each number sums
+    scales = [
+        [_sum(inputs[i], fast) * _sum(o, fast, 1) for o in outputs] for i in diff
+    ]  # how many entries each number sums
     tolerances = [[(atol * scale, rtol) for scale in row] for row in scales]
     if check_backward_ad:
-        _check_backward(func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast)
+        _check_backward(
+            func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast
+        )
     if check_forward_ad:
         places = [j for j, o in enumerate(_as_tuple(func(*inputs))) if _checked(o)]
         _compare(_forward(func, inputs, outputs, diff, places, fast), numerical, diff, tolerances, forward=True)
 
 
-def _check_backward(func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast):
+def _check_backward(
+    func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast
+):
     analytical = _analytical(outputs, inputs, diff, check_grad_dtypes, fast)
     _compare(analytical, numerical, diff, tolerances)
     again = _analytical(outputs, inputs, diff, check_grad_dtypes, fast)
@@ -131,7 +137,9 @@ def _check_backward(func, inputs, outputs, diff, numerical, tolerances, nondet_t
 
 def _check_inputs(inputs):
     if not any(_checked(x) for x in inputs):
-        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
+        raise ValueError(
+            "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
+        )
     for i, x in enumerate(inputs):
         if not _checked(x):
             continue
@@ -244,7 +252,9 @@ def _forward(func, inputs, outputs, diff, places, fast):
         columns = []
         for direction in _directions(x, fast):
             with forward_ad.dual_level():
-                given = [forward_ad.make_dual(v.detach(), wrap(np.zeros_like(v.array))) if _checked(v) else v for v in inputs]
+                given = [
+                    forward_ad.make_dual(v.detach(), wrap(np.zeros_like(v.array))) if _checked(v) else v for v in inputs
+                ]
                 given[i] = forward_ad.make_dual(x.detach(), wrap(_along(x, direction)))
                 outs = [_as_tuple(func(*given))[j] for j in places]
                 pushed = [forward_ad.unpack_dual(o).tangent for o in outs]
@@ -291,7 +301,11 @@ def _mismatch(a, n, output, position, atol, rtol, forward):
         "differentiate forward by hand for that one entry and compare with what backward returns.",
         "chapter 18, Instruments",
         JacobianMismatch(
-            output, position, f"input {position}, entry {int(worst[0])}, against output {output}, entry {int(worst[1])}", mine, true
+            output,
+            position,
+            f"input {position}, entry {int(worst[0])}, against output {output}, entry {int(worst[1])}",
+            mine,
+            true,
         ),
     )
 
@@ -300,7 +314,9 @@ def _check_batched(outputs, inputs, diff, analytical, fast):
     xs = [inputs[i] for i in diff]
     for j, out in enumerate(outputs):
         directions = _directions(out, fast, 1)
-        units = np.array([_along(out, direction) for direction in directions]).reshape(len(directions), *out.array.shape)
+        units = np.array([_along(out, direction) for direction in directions]).reshape(
+            len(directions), *out.array.shape
+        )
         for i, g in enumerate(grad(out, xs, wrap(units), retain_graph=True, allow_unused=True, is_grads_batched=True)):
             block = np.zeros((len(units), xs[i].numel())) if g is None else g.array.reshape(len(units), xs[i].numel())
             if fast:
@@ -328,6 +344,7 @@ def _check_zero(func, inputs, diff):
 
 def _undefined(tensors):
     """Aliases of `tensors` through which no gradient arrives."""
+
     class UndefinedGrad(Function):
         @staticmethod
         def forward(ctx, *ts):
@@ -384,21 +401,28 @@ def gradgradcheck(
     inputs = _as_tuple(inputs)
     if grad_outputs is None:
         draw = np.random.default_rng(0).standard_normal
-        grad_outputs = tuple([wrap(np.asarray(draw(o.shape), o.array.dtype)).requires_grad_() for o in _differentiable(func(*inputs))])
+        grad_outputs = tuple(
+            [wrap(np.asarray(draw(o.shape), o.array.dtype)).requires_grad_() for o in _differentiable(func(*inputs))]
+        )
     else:
         grad_outputs = _as_tuple(grad_outputs)
     count = len(grad_outputs)
 
     def gradients(*args):
         xs = tuple(  # gradcheck detaches; here in place, because detach() would lose the tangents of forward mode
-            [x if _checked(x) or not _checked(old) else x.requires_grad_() for x, old in zip(args[:-count], inputs, strict=True)]
+            [
+                x if _checked(x) or not _checked(old) else x.requires_grad_()
+                for x, old in zip(args[:-count], inputs, strict=True)
+            ]
         )
         with enable_grad():
             outs = _differentiable(func(*xs))
             return tuple(
                 [
                     g
-                    for g in grad(outs, [x for x in xs if _checked(x)], args[-count:], create_graph=True, allow_unused=True)
+                    for g in grad(
+                        outs, [x for x in xs if _checked(x)], args[-count:], create_graph=True, allow_unused=True
+                    )
                     if g is not None
                 ]
             )

@@ -3,6 +3,7 @@
 What lives here: hooks on what nodes save, hooks on several gradients, `get_gradient_edge`, `saved_rows` and `saved_bytes`. What
 does not: nodes themselves (node.py), and running hooks in the backward pass (hooks.py).
 """
+
 import functools
 import threading
 import weakref
@@ -96,7 +97,10 @@ class saved_tensors_hooks(Handler):
         finally:
             state.handlers, self.before = outer  # whatever the hook entered or left
         if not isinstance(tensor, Variable):
-            raise TypeError("Output of saved tensor unpack_hook expected to be a Tensor but got result of type " + type(tensor).__name__)
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of type "
+                + type(tensor).__name__
+            )
         if edge is None and not tensor.requires:
             return tensor  # the very object, as in PyTorch
         out = wrap(tensor.array)
@@ -130,7 +134,9 @@ def _unpack(node):
         tensors = [hooks.unpacked(v, edge) for v, edge in zip(values, edges, strict=True)]
         if name in node.op.inputs:
             setattr(twin, name, tensors if several else tensors[0])
-            versions = [t.version[0] for t in tensors]  # a hook may return a tensor that was written to before it was saved
+            versions = [
+                t.version[0] for t in tensors
+            ]  # a hook may return a tensor that was written to before it was saved
             setattr(twin, name + "_version", versions if several else versions[0])
         else:
             setattr(twin, name, tensors[0].array)
@@ -208,7 +214,9 @@ class _Kept(Handler):
             )
         value, version = self.original[handle]
         if value.version[0] != version:  # written by something that tells no handler, such as numpy
-            raise errors.modified("allow_mutation_on_saved_tensors", "a saved tensor", value.array, value.version[0], version, "")
+            raise errors.modified(
+                "allow_mutation_on_saved_tensors", "a saved tensor", value.array, value.version[0], version, ""
+            )
         return value
 
     def writes(self, x):
@@ -300,7 +308,10 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
         with lock:
             if running not in buffers:
                 coming = running if mode == "all" else ()
-                buffers[running] = [sum([edge_of(t)[0] in coming for t in tensors]) if mode == "all" else 1, [None] * len(tensors)]
+                buffers[running] = [
+                    sum([edge_of(t)[0] in coming for t in tensors]) if mode == "all" else 1,
+                    [None] * len(tensors),
+                ]
             waiting = buffers[running]
             waiting[0] -= 1
             waiting[1][i] = g
@@ -357,7 +368,11 @@ def saved_rows(tensors):
             why = why or ("leaf" if id(storage) in leaves else "shared" if id(storage) in seen else "")
             counted = id(storage) not in leaves and id(storage) not in seen
             seen.add(id(storage))
-            rows.append(SavedRow(node.name(), node.number, name, tuple(array.shape), str(array.dtype), storage.nbytes, counted, why))
+            rows.append(
+                SavedRow(
+                    node.name(), node.number, name, tuple(array.shape), str(array.dtype), storage.nbytes, counted, why
+                )
+            )
     return rows
 
 

@@ -3,6 +3,7 @@
 What does not live here: the loop (engine.py) and the registering of hooks (node.py, tensor.py). Hooks see Tensors; in a pass on ndarrays
 these are wrapped for them, so a pass without hooks pays nothing. Each function takes and returns gradients as the pass has them.
 """
+
 import numpy as np
 
 from ..core import errors

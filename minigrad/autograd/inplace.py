@@ -81,7 +81,13 @@ def check(x, *sources):
         )
 
 
-IDEMPOTENT = {zero, fill, fill_tensor, masked_fill, threshold_}  # each writes the same into places that are one: PyTorch lets them
+IDEMPOTENT = {
+    zero,
+    fill,
+    fill_tensor,
+    masked_fill,
+    threshold_,
+}  # each writes the same into places that are one: PyTorch lets them
 
 
 def _check_overlap(x, sources, idempotent=False):
@@ -194,7 +200,9 @@ def reshape_(x, view):
         x.edge, x.requires = new.edge, new.requires
         x.version[0] += 1
     if new.meta is not None and new.meta.tangents:
-        variable.meta_of(x).tangents = {level: t._replace(version=x.version[0], root=None) for level, t in new.meta.tangents.items()}
+        variable.meta_of(x).tangents = {
+            level: t._replace(version=x.version[0], root=None) for level, t in new.meta.tangents.items()
+        }
     if x.view_meta is not None:
         x.view_meta = new.view_meta
         if x.version is not INFERENCE:
@@ -209,7 +217,10 @@ def _value_before(x):
     old = alias(x)
     old.edge = edge_before(x, old.edge)
     if old.meta is not None:  # alias() has copied the tangents, which will be written to as well: nodes may save these
-        old.meta.tangents = {level: t._replace(value=None if t.value is None else clone(t.value)) for level, t in old.meta.tangents.items()}
+        old.meta.tangents = {
+            level: t._replace(value=None if t.value is None else clone(t.value))
+            for level, t in old.meta.tangents.items()
+        }
     return old
 
 

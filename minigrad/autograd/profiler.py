@@ -129,10 +129,16 @@ class EventList(list):
             row = [name, f"{100 * e.self_cpu_time_total / total:.2f}%", _time(e.self_cpu_time_total),
             f"{100 * e.cpu_time_total / total:.2f}%",
                    _time(e.cpu_time_total), _time(e.cpu_time_total / e.count)]  # fmt: skip
-            row += [_memory(getattr(e, "cpu_memory_usage", 0)), _memory(getattr(e, "self_cpu_memory_usage", 0))] if self.memory else []
+            row += (
+                [_memory(getattr(e, "cpu_memory_usage", 0)), _memory(getattr(e, "self_cpu_memory_usage", 0))]
+                if self.memory
+                else []
+            )
             rows.append(row + [str(e.count)] + ([str(e.input_shapes)[:max_shapes_column_width]] if self.shapes else []))
         widths = [
-            max(12, *[len(r[i]) for r in [columns, *rows]]) if i else max(len("Name"), *[len(r[0]) for r in [columns, *rows]])
+            max(12, *[len(r[i]) for r in [columns, *rows]])
+            if i
+            else max(len("Name"), *[len(r[0]) for r in [columns, *rows]])
             for i in range(len(columns))
         ]
         rule = "  ".join("-" * w for w in widths) + "  "
@@ -157,7 +163,15 @@ class EventList(list):
         with open(path, "w") as file:
             json.dump(
                 [
-                    {"name": e.name, "ph": "X", "ts": e.start, "dur": e.cpu_time_total, "tid": e.thread, "pid": "CPU functions", "args": {}}
+                    {
+                        "name": e.name,
+                        "ph": "X",
+                        "ts": e.start,
+                        "dur": e.cpu_time_total,
+                        "tid": e.thread,
+                        "pid": "CPU functions",
+                        "args": {},
+                    }
                     for e in self
                 ],
                 file,
@@ -257,7 +271,9 @@ class profile:
         if self.enabled:
             self.recorder.__exit__(*exc)
             state.profiler = None
-            self.function_events = EventList(self.recorder.events, shapes=self.record_shapes, memory=self.profile_memory)
+            self.function_events = EventList(
+                self.recorder.events, shapes=self.record_shapes, memory=self.profile_memory
+            )
 
     def _events(self):
         if self.function_events is None:

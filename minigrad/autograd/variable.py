@@ -1,4 +1,5 @@
 """torch.autograd.Variable: what tensors with gradients were called before PyTorch 0.4."""
+
 import warnings
 
 from ..core import variable
@@ -28,7 +29,11 @@ class Variable(metaclass=_TensorsAreVariables):
 
     def __new__(cls, data=None, requires_grad=False, volatile=None):
         if volatile is not None:
-            warnings.warn("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", UserWarning, stacklevel=2)
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
+                UserWarning,
+                stacklevel=2,
+            )
         if not isinstance(data, variable.Variable):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         return data.data.requires_grad_(requires_grad)

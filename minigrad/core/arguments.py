@@ -56,8 +56,10 @@ def forgiving(function, name=None):
     return call
 
 
-_TENSORS = frozenset("""input other tensor tensor1 tensor2 end mat1 mat2 vec vec1 vec2 exponent condition values source src index self x A B
-    elements test_elements boundaries mask batch1 batch2 weights""".split())
+_TENSORS = frozenset(
+    """input other tensor tensor1 tensor2 end mat1 mat2 vec vec1 vec2 exponent condition values source src index self x A B
+    elements test_elements boundaries mask batch1 batch2 weights""".split()
+)
 
 
 def _no_tensor(error, function, name, args, kwargs):
@@ -67,7 +69,9 @@ def _no_tensor(error, function, name, args, kwargs):
         if value is error.obj and parameter in _TENSORS and not isinstance(value, Variable):
             place = "" if parameter in kwargs else f" (position {position})"
             sentence = f"{name}(): argument '{parameter}'{place} must be Tensor, not {errors.type_name(value)}"
-            return errors.new(TypeError, sentence, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays.")
+            return errors.new(
+                TypeError, sentence, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays."
+            )
     return error
 
 
@@ -108,7 +112,9 @@ def recover(error, function, name, parameters, args, kwargs):
         raise error
     unknown = found[1]
     known = OF_ONE.get((name, unknown)) or ALIASES.get(unknown)
-    if unknown == "input" and not args and (name, unknown) not in OF_ONE:  # torch.linalg.det(input=...), whose parameter is A
+    if (
+        unknown == "input" and not args and (name, unknown) not in OF_ONE
+    ):  # torch.linalg.det(input=...), whose parameter is A
         known = next(iter(parameters))
     if known in parameters and known not in kwargs:
         return forgiving(function)(*args, **{known if k == unknown else k: v for k, v in kwargs.items()})

@@ -3,6 +3,7 @@
 What lives here: the log, one entry for each call and one for each change of call, filled while lines are recorded. What does not: names,
 groups and pictures (tracing/groups.py). Nodes have numbers in the order of their creation, so no node carries anything for it.
 """
+
 from __future__ import annotations
 
 import os
@@ -37,7 +38,9 @@ class CallLog:
     def __init__(self) -> None:
         self.calls: list[tuple] = []  # the fields of Calls
         self.forgotten = 0  # so many calls are no longer in the list
-        self.turns: list[tuple[float, int]] = []  # (number of a node, the call it and those after it were made in, or -1)
+        self.turns: list[
+            tuple[float, int]
+        ] = []  # (number of a node, the call it and those after it were made in, or -1)
         self._stack: list[tuple[FrameType, int]] = []  # the calls around the last node, outermost first
         self._kinds: dict[int, tuple[int, CodeType]] = {}  # by id: hashing a code object reads all of it, every time
 
@@ -127,7 +130,12 @@ def _kind_of(code: CodeType, frame: FrameType) -> int:
         return PART
     is_method = code.co_argcount > 0 and code.co_qualname.rpartition(".")[0].rpartition(".")[2] not in ("", "<locals>")
     if code.co_filename.startswith(_ENGINE):
-        module = code.co_filename == _MICRO and code.co_name == "__call__" or code.co_filename.startswith(_NN) and code.co_name == "forward"
+        module = (
+            code.co_filename == _MICRO
+            and code.co_name == "__call__"
+            or code.co_filename.startswith(_NN)
+            and code.co_name == "forward"
+        )
         return METHOD if module and is_method else ENGINE
     if code.co_name == "<module>" or code.co_filename.startswith(_LIBRARY) or _PACKAGES in code.co_filename:
         return OUTERMOST

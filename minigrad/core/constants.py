@@ -1,4 +1,5 @@
 """Numbers as tensors: the constants that operations and writes make of Python numbers and arrays."""
+
 import numpy as np
 
 from . import dtypes

@@ -8,6 +8,7 @@ means (op.py).
 operation by calling `op(*inputs, *params)`. Forward mode, vmap, autocast, the profiler, anomaly mode, inference mode, hooks on
 saved tensors, compilation and the views' listeners are handlers: subclasses of `Handler`.
 """
+
 import functools
 import inspect
 import threading
@@ -31,7 +32,9 @@ class State(threading.local):
     def __init__(self):
         self.grad = True  # is a graph recorded?
         self.inference = False
-        self.anomaly: bool | str = False  # False, True (check NaN and remember the forward lines), "inf too" or "no check"
+        self.anomaly: bool | str = (
+            False  # False, True (check NaN and remember the forward lines), "inf too" or "no check"
+        )
         self.inputs_given = False  # is this a backward pass to given inputs (autograd.grad)?
         self.profiler = None  # who times nodes and custom Functions (profiler.py)
         self.handlers: tuple = ()
@@ -104,7 +107,9 @@ class Handler:
     packs = False  # what nodes save goes through its hooks
     in_second_run = False  # a checkpoint's second run happens under it, too
     before: Any = None  # what listened outside of each time that it was entered, innermost first
-    rule: Any = None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
+    rule: Any = (
+        None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
+    )
 
     def __enter__(self):
         self.before = state.handlers, self.before

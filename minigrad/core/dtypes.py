@@ -116,7 +116,9 @@ def as_dtype(d: Any, function: str = "tensor", argument: str = "dtype") -> dtype
     try:
         return _FROM_PYTHON[d]
     except (KeyError, TypeError):
-        raise errors.new(TypeError, f"{function}(): argument '{argument}' must be torch.dtype, not {type(d).__name__}") from None
+        raise errors.new(
+            TypeError, f"{function}(): argument '{argument}' must be torch.dtype, not {type(d).__name__}"
+        ) from None
 
 
 # Promotion -----------------------------------------------------------------------------------------------------------
@@ -200,7 +202,9 @@ def fitting(number: Any, d: dtype, name: str = "") -> Any:
         raise errors.new(
             RuntimeError,
             f"value cannot be converted to type {name or _C_NAMES[d.name]} without overflow",
-            why="Whole numbers have no inf and no nan." if number != number or abs(number) == np.inf else f"{d!r} has no number {number}.",
+            why="Whole numbers have no inf and no nan."
+            if number != number or abs(number) == np.inf
+            else f"{d!r} has no number {number}.",
             instead="x.float() first." if kind in "iu" else "use a wider dtype.",
         )
     if kind in "iu" and isinstance(number, (builtins.float, np.floating)):
@@ -262,7 +266,9 @@ def can_cast(from_: dtype, to: dtype) -> builtins.bool:
     """
     for position, (name, d) in enumerate((("from_", from_), ("to", to)), 1):
         if not isinstance(d, dtype):
-            raise TypeError(f"can_cast(): argument '{name}' (position {position}) must be torch.dtype, not {type(d).__name__}")
+            raise TypeError(
+                f"can_cast(): argument '{name}' (position {position}) must be torch.dtype, not {type(d).__name__}"
+            )
     return not (from_.is_floating_point and not to.is_floating_point) and not (to is bool_ and from_ is not bool_)
 
 
@@ -302,7 +308,9 @@ class finfo:
         d = _default if type is None else type
         _expect_dtype("finfo", d)
         if not d.is_floating_point:
-            raise errors.new(TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'")
+            raise errors.new(
+                TypeError, "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
+            )
         self.dtype = d.name
         self.bits = 8 * d.itemsize
         if d is bfloat16:  # the first 16 bits of a float32: 8 of exponent, 7 of fraction

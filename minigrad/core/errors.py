@@ -95,7 +95,9 @@ def type_name(thing: object) -> str:
 def no_kernel(kernel: str, dtype) -> NotImplementedError:
     """PyTorch's error for a dtype that a function is not defined for. `dtype` is numpy's."""
     kind = TYPE_NAMES[dtype.name].removesuffix("Tensor")
-    instead = "convert the tensor first: x.long() or x.float()." if kind == "Bool" else "convert the tensor first: x.float()."
+    instead = (
+        "convert the tensor first: x.long() or x.float()." if kind == "Bool" else "convert the tensor first: x.float()."
+    )
     return new(NotImplementedError, f"\"{kernel}\" not implemented for '{kind}'", instead=instead)
 
 
@@ -143,7 +145,9 @@ def unknown_in(module: str, names):
             raise AttributeError(name)
         path = f"{module.partition('.')[2]}.{name}"
         if path in LEFT_OUT or name in LEFT_OUT:
-            raise left_out(AttributeError, f"module '{short}' has no attribute '{name}'", path if path in LEFT_OUT else name)
+            raise left_out(
+                AttributeError, f"module '{short}' has no attribute '{name}'", path if path in LEFT_OUT else name
+            )
         raise new(
             AttributeError,
             f"module '{short}' has no attribute '{name}'",
@@ -269,7 +273,9 @@ def no_bools(name: str, both: bool) -> Exception:
     if name == "neg":
         return new(RuntimeError, f"Negation, the `-` operator, on a bool tensor is not supported. {invert}")
     if name == "relu":
-        return new(RuntimeError, "Boolean inputs not supported for relu", instead="convert the mask first: mask.float().")
+        return new(
+            RuntimeError, "Boolean inputs not supported for relu", instead="convert the mask first: mask.float()."
+        )
     if name in ("sub", "rsub"):
         if both:
             return new(
@@ -277,7 +283,11 @@ def no_bools(name: str, both: bool) -> Exception:
                 "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator instead.",
             )
         return new(RuntimeError, f"Subtraction, the `-` operator, with a bool tensor is not supported. {invert}")
-    return new(RuntimeError, f"\"{name}\" not implemented for 'Bool'", instead="convert the tensor first, for example with .float().")
+    return new(
+        RuntimeError,
+        f"\"{name}\" not implemented for 'Bool'",
+        instead="convert the tensor first, for example with .float().",
+    )
 
 
 class LinAlgError(RuntimeError):

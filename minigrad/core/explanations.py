@@ -4,9 +4,14 @@ What lives here: one row for each sentence that `errors.new` raises without more
 What does not: the form of a message (errors.py), and explanations that need more than the sentence itself (they stand where they are raised).
 Read only when an error is made, so it costs nothing before. A group of the pattern, (?P<n>...), may be used in the texts as {n}.
 """
+
 import re
 
-ACCUMULATION, NON_SCALAR, TENSORS = "chapter 07, Gradients add up", "chapter 08, When the output is not one number", "chapter 09, Tensors"
+ACCUMULATION, NON_SCALAR, TENSORS = (
+    "chapter 07, Gradients add up",
+    "chapter 08, When the output is not one number",
+    "chapter 09, Tensors",
+)
 CONTROL, BUGS = "chapter 10, Controlling the graph", "chapter 15, Bug clinic"
 
 ROWS = [

@@ -2,6 +2,7 @@
 
 What lives here: the switches that people use, as in torch/autograd/grad_mode.py. What does not: the state that they set (dispatch.py).
 """
+
 from .dispatch import Mode, handling, state
 from .variable import INFERENCE, Variable
 

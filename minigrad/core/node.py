@@ -3,6 +3,7 @@
 What lives here: Node (one recorded operation), AccumulateGrad (the end of the graph at a leaf), their hooks and saved values. What does
 not: how a row becomes a node class (op.py) and the loop that runs nodes (engine.py).
 """
+
 import itertools
 from typing import Any, NamedTuple
 
@@ -83,7 +84,12 @@ class Node:
     def _input_metadata(self):
         several = type(self.shape) is list
         kinds, shapes = (self.dtype, self.shape) if several else ([self.dtype], [self.shape])
-        return tuple([InputMetadata(kind and dtypes.from_numpy_dtype(kind), shape) for kind, shape in zip(kinds, shapes, strict=True)])
+        return tuple(
+            [
+                InputMetadata(kind and dtypes.from_numpy_dtype(kind), shape)
+                for kind, shape in zip(kinds, shapes, strict=True)
+            ]
+        )
 
     def register_hook(self, hook):
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces grad_inputs."""

@@ -4,6 +4,7 @@ What lives here: the step from a row to a node of a Value's graph, and to what t
 has of its own (scalar.py). A row of two inputs at most, with a formula and without parameters, is also known to formulas and tapes, which
 find it in `scalar.ROWS`.
 """
+
 import numpy as np
 
 from ..scalar import ROWS, Value, operation
@@ -19,13 +20,19 @@ def on_values(op, inputs, params):
         slopes = slopes_of(op, arrays, out, params)
     if op.formula is not None and not params and len(op.inputs) <= 2 and out.ndim == 0:
         ROWS[op.name] = op
-    return operation(op.name, out.item(), [(x, None if d is None else d.item()) for x, d in zip(inputs, slopes, strict=True)])
+    return operation(
+        op.name, out.item(), [(x, None if d is None else d.item()) for x, d in zip(inputs, slopes, strict=True)]
+    )
 
 
 def slopes_of(op, arrays, out, params=()):
     """The derivative of the result with respect to each input, by the row's rules: what they make of g = 1. None: it has none."""
-    known = dict(zip(op.inputs, arrays, strict=True)) | {f"{i}_shape": a.shape for i, a in zip(op.inputs, arrays, strict=True)}
+    known = dict(zip(op.inputs, arrays, strict=True)) | {
+        f"{i}_shape": a.shape for i, a in zip(op.inputs, arrays, strict=True)
+    }
     known |= {"out": out, **dict(zip(op.params, params, strict=False))}
     g = np.ones_like(out)
-    found = [None if rule is None else rule(g, *[known[name] for name in op.saves_of(rule)]) for rule in op.rules.values()]
+    found = [
+        None if rule is None else rule(g, *[known[name] for name in op.saves_of(rule)]) for rule in op.rules.values()
+    ]
     return [None if d is None else np.broadcast_to(np.asarray(d, np.float64), out.shape) for d in found]

@@ -37,7 +37,18 @@ from .constants import constant, number_of
 from .dispatch import NOT_RUNNING, state
 from .node import FREED, LIVE, PACKED, Node, next_number, short_name
 from .on_values import on_values
-from .row_source import DISCRETE, ELEMENTWISE, GENERAL, KINDS, LINEAR, MULTILINEAR, calls_source, saved_by, slots_of, source_of  # noqa: F401
+from .row_source import (
+    DISCRETE,
+    ELEMENTWISE,
+    GENERAL,  # noqa: F401
+    KINDS,
+    LINEAR,  # noqa: F401
+    MULTILINEAR,  # noqa: F401
+    calls_source,
+    saved_by,
+    slots_of,
+    source_of,
+)  # noqa: F401
 from .variable import INFERENCE, Variable, ViewFunc, ViewMeta, edge_of, leaf_edge, only_detached, refresh, wrap
 
 # As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
@@ -79,7 +90,11 @@ class Op:
     batch     the batching rule (func/batching.py) if vmap should not run the samples one by one; elementwise rows need none
     """
 
-    __slots__ = ("__dict__", "__weakref__", "call")  # read for every operation: a slot is found faster than an entry of the dict
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "call",
+    )  # read for every operation: a slot is found faster than an entry of the dict
 
     def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, tensor_list=False, outputs=("out",),
                  jvp=None, joint_rule=None, one_dtype=None, bools=True, refuses=None, tensors_only=False,
@@ -87,7 +102,14 @@ class Op:
                  formula=None, words=None, fused=None, batch=None, **rules):  # fmt: skip
         self.name = self.__name__ = name
         self.forward, self.kind, self.rules = forward, kind, rules
-        self.view, self.floats, self.tensor_list, self.outputs, self.jvp, self.bools = view, floats, tensor_list, outputs, jvp, bools
+        self.view, self.floats, self.tensor_list, self.outputs, self.jvp, self.bools = (
+            view,
+            floats,
+            tensor_list,
+            outputs,
+            jvp,
+            bools,
+        )
         self.joint_rule, self.one_dtype, self.tensor_params = joint_rule, one_dtype, tensor_params
         self.refuses, self.tensors_only = refuses, tensors_only
         self.ours = _is_ours(sys._getframe(1), "ops.")
@@ -102,10 +124,14 @@ class Op:
             **{v: k for k, v in (saved_as or {}).items()},
         }
         self.params = _parameters(self)
-        self.args = tuple(args.split()) if args else {1: ("input",), 2: ("input", "other")}.get(len(self.inputs), self.inputs)
+        self.args = (
+            tuple(args.split()) if args else {1: ("input",), 2: ("input", "other")}.get(len(self.inputs), self.inputs)
+        )
         if tensor_list and not args:
             self.args = ("tensors",)
-        self.promoted = tuple(i for i in self.inputs if kind == DISCRETE or (kind == ELEMENTWISE and rules[i] is not None))
+        self.promoted = tuple(
+            i for i in self.inputs if kind == DISCRETE or (kind == ELEMENTWISE and rules[i] is not None)
+        )
         self.single = outputs == ("out",)
         _check(self)
         self.__doc__ = doc or forward.__doc__
@@ -116,7 +142,9 @@ class Op:
         try:
             return self.call(*args, **kwargs)
         except TypeError as error:
-            return recover(_in_torch_s_words(error, self), self.call, self.name, (*self.args, *self.params), args, kwargs)
+            return recover(
+                _in_torch_s_words(error, self), self.call, self.name, (*self.args, *self.params), args, kwargs
+            )
 
     def __repr__(self):
         return f"<minigrad.{self.name}>"
@@ -198,11 +226,14 @@ def _check(op):
     for name in {name for rule in op.rules.values() for name in op.saves_of(rule)}:
         if name in Node.__slots__:  # what is saved under it would be overwritten
             raise errors.new(
-                TypeError, f"row '{op.name}': '{name}' is a field of every node ({', '.join(Node.__slots__)}); choose another name"
+                TypeError,
+                f"row '{op.name}': '{name}' is a field of every node ({', '.join(Node.__slots__)}); choose another name",
             )
     for name in op.saves_of(op.joint_rule):
         if not any(name in op.saves_of(rule) for rule in op.rules.values()):
-            raise errors.new(TypeError, f"row '{op.name}': `joint_rule` asks for '{name}', which none of the rules saves")
+            raise errors.new(
+                TypeError, f"row '{op.name}': `joint_rule` asks for '{name}', which none of the rules saves"
+            )
     for where, rule in [*op.rules.items(), ("jvp", op.jvp)]:
         for name in op.saves_of(rule):
             if name not in known:
@@ -229,7 +260,11 @@ def _write_out(op):
         op.node_class = _node_class(op, saved)
         source = source_of(op, saved)
         scope = _compiled(op, source, f"<minigrad row '{op.name}'>")
-        op.node_class.run, op.node_class.run_graph, op.node_class.release = scope["run"], scope["run_graph"], scope["release"]
+        op.node_class.run, op.node_class.run_graph, op.node_class.release = (
+            scope["run"],
+            scope["run_graph"],
+            scope["release"],
+        )
         op.record, op.call, op.source = scope["record"], scope["call"], source
         for function in written:
             function(op)
@@ -242,17 +277,37 @@ def _node_class(op, saved):
     shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
     shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
     saves = (*saved.inputs, *saved.outputs)
-    members = {"__slots__": slots, "op": op, "saves": saves, "frees": (*saves, *op.tensor_params), "__module__": "torch.autograd"}
-    members.update({f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()})
+    members = {
+        "__slots__": slots,
+        "op": op,
+        "saves": saves,
+        "frees": (*saves, *op.tensor_params),
+        "__module__": "torch.autograd",
+    }
+    members.update(
+        {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
+    )
     tensors = [(theirs, ours) for theirs, ours in shown.items() if ours in saves]
-    members.update({f"_raw_saved_{theirs}": property(lambda node, ours=ours: node.raw_saved(node, ours)) for theirs, ours in tensors})
+    members.update(
+        {
+            f"_raw_saved_{theirs}": property(lambda node, ours=ours: node.raw_saved(node, ours))
+            for theirs, ours in tensors
+        }
+    )
     return type(op.node_name, (Node,), members)
 
 
 def calls_with_notes(op, leave_note, constants, leave_cut):
     """`call` and `record` of a row as `_write_out` makes them, with the lines that leave notes on nodes (provenance.py)."""
     text = calls_source(op, saved_by(op), noting=True)
-    scope = _compiled(op, text, f"<minigrad row '{op.name}' with notes>", leave_note=leave_note, constants=constants, leave_cut=leave_cut)
+    scope = _compiled(
+        op,
+        text,
+        f"<minigrad row '{op.name}' with notes>",
+        leave_note=leave_note,
+        constants=constants,
+        leave_cut=leave_cut,
+    )
     return scope["call"], scope["record"]
 
 
@@ -279,10 +334,15 @@ def on_arrays(rule):
 
     Only for the rows of this package: elsewhere what a rule reads may be defined again.
     """
-    if not isinstance(rule, FunctionType) or not (rule.__module__ or "").startswith(__package__.partition(".")[0] + "."):
+    if not isinstance(rule, FunctionType) or not (rule.__module__ or "").startswith(
+        __package__.partition(".")[0] + "."
+    ):
         return rule
     codes, found = [rule.__code__], False
-    scope = {"__builtins__": builtins, "__name__": rule.__module__}  # the name, so that numpy's warnings stay unsaid there, too
+    scope = {
+        "__builtins__": builtins,
+        "__name__": rule.__module__,
+    }  # the name, so that numpy's warnings stay unsaid there, too
     for code in codes:  # grows: functions inside
         codes += [c for c in code.co_consts if isinstance(c, CodeType)]
         for name in code.co_names:
@@ -355,7 +415,9 @@ def prepare(op, inputs):
             if op.tensors_only and not isinstance(x, Variable) and _called_by_others():
                 permissions.allow("number for a tensor", wrong_type(op, position, x))
         if not op.bools:
-            bools = [(x.array.dtype.kind == "b") if isinstance(x, Variable) else isinstance(x, builtins.bool) for x in inputs]
+            bools = [
+                (x.array.dtype.kind == "b") if isinstance(x, Variable) else isinstance(x, builtins.bool) for x in inputs
+            ]
             if any(bools):
                 raise errors.no_bools(op.name, all(bools))
         common = dtypes.result_type(*chosen)
@@ -374,7 +436,9 @@ def prepare(op, inputs):
     for position, x in enumerate(inputs):
         if isinstance(x, Variable):
             tensors.append(x)
-        elif isinstance(x, (ndarray, np.generic)) and not _called_by_others():  # a constant in a rule under create_graph
+        elif (
+            isinstance(x, (ndarray, np.generic)) and not _called_by_others()
+        ):  # a constant in a rule under create_graph
             tensors.append(wrap(asarray(x)))
         else:
             raise wrong_type(op, position, x)
@@ -419,7 +483,7 @@ def failed(op, arrays, error):
             return errors.new(
                 NotImplementedError,
                 f"\"{op.name}_cpu\" not implemented for '{kind}'",
-                instead="compare first, (x > 0) & (x < 1), or convert with .long()."
+                instead="compare first, (x > 0) & (x < 1), or convert with .long().",
             )
         return error
     if op.kind in (ELEMENTWISE, DISCRETE):

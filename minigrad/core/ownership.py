@@ -4,6 +4,7 @@ CPython counts the references to an object, and how many of them a local variabl
 to 3.13 each adds one, 3.14 lends a local variable to a call without counting. So the count that means "no other reference" is measured
 here, in functions of the shape that ask later; a test runs both shapes.
 """
+
 from sys import getrefcount
 
 _NO_OTHER = 0
@@ -24,5 +25,7 @@ def _of_a_local(ask):
 
 
 _NO_OTHER = _of_a_local(holders)
-LENT = _of_a_local(_of_an_argument)  # getrefcount() of an argument that the caller keeps in one local variable of its own
+LENT = _of_a_local(
+    _of_an_argument
+)  # getrefcount() of an argument that the caller keeps in one local variable of its own
 ALONE = _of_a_local(getrefcount)  # getrefcount() of what only one local variable of the function that asks holds

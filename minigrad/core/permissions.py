@@ -25,19 +25,25 @@ TABLE = {
         True,
     ),
     "number for a tensor": Permission(
-        "a number in the place of a tensor (`torch.maximum(x, 0)`)", "it can only mean a tensor without dimensions", True
+        "a number in the place of a tensor (`torch.maximum(x, 0)`)",
+        "it can only mean a tensor without dimensions",
+        True,
     ),
     "array first": Permission(
         "an ndarray on the left of an operator, or compared with <, <=, > or >=",
         "with other versions of numpy PyTorch takes it, too",
         False,
     ),
-    "late view": Permission("a view written after its base came to require gradients", "the derivative is that of what ran", False),
+    "late view": Permission(
+        "a view written after its base came to require gradients", "the derivative is that of what ran", False
+    ),
     "captured write": Permission(
         "a write into a captured tensor inside a transform of torch.func", "the derivative is that of what ran", False
     ),
     "data in vmap": Permission("`nonzero` and `.data` inside `vmap`", "the samples are run one by one", False),
-    "negative slope": Permission("`leaky_relu_` and `elu_` with a negative slope", "the derivative is that of what ran", False),
+    "negative slope": Permission(
+        "`leaky_relu_` and `elu_` with a negative slope", "the derivative is that of what ran", False
+    ),
     "half distances": Permission("`cdist` of float16", "numpy computes it", False),
 }
 

@@ -31,7 +31,10 @@ def saved_by(op) -> Saved:
     asked = [name for rule in op.rules.values() for name in op.saves_of(rule)]
     outputs = [] if op.outputs is ... else [o for o in op.outputs if o in asked]
     return Saved(
-        [i for i in op.inputs if i in asked], outputs, [i for i in op.inputs if f"{i}_shape" in asked], [p for p in op.params if p in asked]
+        [i for i in op.inputs if i in asked],
+        outputs,
+        [i for i in op.inputs if f"{i}_shape" in asked],
+        [p for p in op.params if p in asked],
     )
 
 
@@ -39,12 +42,20 @@ def slots_of(saved: Saved) -> tuple[str, ...]:
     """The slots of the row's nodes."""
     tensors = [*saved.inputs, *saved.outputs]
     counters = [f"{n}_counter" for n in saved.outputs]
-    return (*tensors, *(f"{n}_version" for n in tensors), *counters, *(f"{i}_shape" for i in saved.shapes), *saved.params)
+    return (
+        *tensors,
+        *(f"{n}_version" for n in tensors),
+        *counters,
+        *(f"{i}_shape" for i in saved.shapes),
+        *saved.params,
+    )
 
 
 def source_of(op, saved: Saved) -> str:
     """All functions of the row."""
-    return "\n".join([calls_source(op, saved), _run_source(op, saved, False), _run_source(op, saved, True), _release_source(op)])
+    return "\n".join(
+        [calls_source(op, saved), _run_source(op, saved, False), _run_source(op, saved, True), _release_source(op)]
+    )
 
 
 def calls_source(op, saved: Saved, noting: bool = False) -> str:
@@ -61,21 +72,39 @@ def _call_source(op):
     lines = [f"def call({', '.join([*op.args, *params])}):"]
     detour = f"return general(op, ({', '.join(op.args)},), ({''.join(p + ', ' for p in op.params)}))"
     if op.tensor_list:
-        lines += ["    try:", f"        arrays = [t.array for t in {op.args[0]}]", "    except AttributeError:", f"        {detour}"]
-        lines += ["    if state.handlers:", f"        {detour}", f"    r = forward({', '.join(['arrays', *op.params])})", ""]
+        lines += [
+            "    try:",
+            f"        arrays = [t.array for t in {op.args[0]}]",
+            "    except AttributeError:",
+            f"        {detour}",
+        ]
+        lines += [
+            "    if state.handlers:",
+            f"        {detour}",
+            f"    r = forward({', '.join(['arrays', *op.params])})",
+            "",
+        ]
         return "\n".join(lines)
-    lines += [f"    if {' and '.join(f'type({a}) is ndarray' for a in op.args)}:", f"        return on_ndarrays(op, {given})"]
+    lines += [
+        f"    if {' and '.join(f'type({a}) is ndarray' for a in op.args)}:",
+        f"        return on_ndarrays(op, {given})",
+    ]
     arrays = dict(zip(op.inputs, (f"{a}_array" for a in op.args), strict=True))
     lines += ["    try:", *(f"        {arrays[i]} = {a}.array" for i, a in zip(op.inputs, op.args, strict=True))]
     lines += ["    except AttributeError:", f"        {detour}"]
-    lines.append("    modes = state.__dict__")  # of this thread: asked once, two fields of it are read in the time of one
+    lines.append(
+        "    modes = state.__dict__"
+    )  # of this thread: asked once, two fields of it are read in the time of one
     test = ["modes['handlers']"]
     alike = op.promoted or (op.inputs if op.one_dtype else ())
     test += [f"{arrays[i]}.dtype is not {arrays[alike[0]]}.dtype" for i in alike[1:]]
     test += [f"{arrays[(alike or op.inputs)[0]]}.dtype.char in {op.refuses[0]!r}"] if op.refuses else []
     lines += [f"    if {' or '.join(test)}:", f"        {detour}"]
     lines += ["    try:", f"        r = forward({', '.join([*arrays.values(), *op.params])})"]
-    lines += ["    except ValueError as error:", f"        raise failed(op, ({', '.join(arrays.values())},), error) from None"]
+    lines += [
+        "    except ValueError as error:",
+        f"        raise failed(op, ({', '.join(arrays.values())},), error) from None",
+    ]
     lines += ["    except TypeError:", f"        {detour}"]
     if op.kind == ELEMENTWISE:
         lines += [f"    if r.dtype is not {arrays[op.promoted[0]]}.dtype:", f"        {detour}"]
@@ -99,18 +128,38 @@ def _record_source(op, saved, noting, recorded="state.grad"):
         some = f"any([t.requires for t in {op.args[0]}])"
     if op.single:
         body += ["if type(r) is not ndarray:", "    r = asarray(r)"]
-        body += ["out = new(Tensor)", "out.array = r", "out._grad = out.meta = out.view_meta = None", "out.version = counter = [0]"]
+        body += [
+            "out = new(Tensor)",
+            "out.array = r",
+            "out._grad = out.meta = out.view_meta = None",
+            "out.version = counter = [0]",
+        ]
         if op.view:
-            body += [f"view_of(out, {op.args[0]}, op, ({''.join(p + ', ' for p in op.params)}), None)", "counter = out.version"]
+            body += [
+                f"view_of(out, {op.args[0]}, op, ({''.join(p + ', ' for p in op.params)}), None)",
+                "counter = out.version",
+            ]
     if op.kind == DISCRETE or not differentiable:
-        body += ["out.requires = False", "out.edge = None", "return out"] if op.single else ["return record_several(op, r, None, None)"]
+        body += (
+            ["out.requires = False", "out.edge = None", "return out"]
+            if op.single
+            else ["return record_several(op, r, None, None)"]
+        )
         return "\n".join([head, *("    " + line for line in body), ""])
     body += [f"if {recorded}{' and counter is not INFERENCE' if op.view and op.single else ''}:", f"    if {some}:"]
-    inner = ["node = new(NodeClass)", "node.number = next_number()", "node.status = LIVE", "node.hooks = node.info = None"]
+    inner = [
+        "node = new(NodeClass)",
+        "node.number = next_number()",
+        "node.status = LIVE",
+        "node.hooks = node.info = None",
+    ]
     if op.tensor_list:
         inner += [f"node.edges = tuple([t.edge or (leaf_edge(t) if t.requires else None) for t in {op.args[0]}])"]
     else:
-        edges = [f"{args[i]}.edge or (leaf_edge({args[i]}) if {args[i]}.requires else None)" if i in saves else "None" for i in op.inputs]
+        edges = [
+            f"{args[i]}.edge or (leaf_edge({args[i]}) if {args[i]}.requires else None)" if i in saves else "None"
+            for i in op.inputs
+        ]
         inner += [f"node.edges = ({', '.join(edges)},)"]
     for i in saved.inputs:
         a = args[i]
@@ -119,7 +168,12 @@ def _record_source(op, saved, noting, recorded="state.grad"):
         if op.tensor_list:
             keep[1] = f"node.{i}_version = [t.version[0] for t in {a}]"
         if len(users) < len(differentiable):  # not every rule needs it: only if one that does will run
-            keep = [f"if {' or '.join(f'{u}.requires' for u in users)}:", *("    " + k for k in keep), "else:", f"    node.{i} = None"]
+            keep = [
+                f"if {' or '.join(f'{u}.requires' for u in users)}:",
+                *("    " + k for k in keep),
+                "else:",
+                f"    node.{i} = None",
+            ]
         inner += keep
     shape_of = "[t.array.shape for t in {}]" if op.tensor_list else "{}.array.shape"
     inner += [f"node.{i}_shape = " + shape_of.format(args[i]) for i in saved.shapes]
@@ -134,7 +188,10 @@ def _record_source(op, saved, noting, recorded="state.grad"):
         if noting:
             given = op.args[0] if op.tensor_list else f"({''.join(a + ', ' for a in op.args)})"
             body += [f"leave_cut(out, {given}, '' if state.grad else 'no_grad')"]
-        body += [f"out.requires = {'out.version is not INFERENCE and out.view_meta.base.requires' if op.view else 'False'}", "return out"]
+        body += [
+            f"out.requires = {'out.version is not INFERENCE and out.view_meta.base.requires' if op.view else 'False'}",
+            "return out",
+        ]
     else:
         source = f"({op.args[0]}, ({''.join(p + ', ' for p in op.params)}))" if op.view else "None"
         body += ["        " + line for line in [*inner, f"return record_several(op, r, node, {source})"]]
@@ -168,9 +225,14 @@ def _run_source(op, saved, graph):
             lines += [] if graph else [f"    {i} = [t.array for t in {i}]"]
             continue
         lines += [f"    {i} = node.{i}", f"    if {i} is not None:"]
-        lines += [f"        if {i}.version[0] != node.{i}_version:", f"            check_saved(node, '{i}', {i}, node.{i}_version)"]
+        lines += [
+            f"        if {i}.version[0] != node.{i}_version:",
+            f"            check_saved(node, '{i}', {i}, node.{i}_version)",
+        ]
         lines += [] if graph else [f"        {i} = {i}.array"]
-        if len(op.promoted) > 1 and i in op.promoted:  # the rule sees numbers as forward saw them: log of an int8 is a float16 to numpy
+        if (
+            len(op.promoted) > 1 and i in op.promoted
+        ):  # the rule sees numbers as forward saw them: log of an int8 is a float16 to numpy
             array = f"{i}.array" if graph else i
             lines += [f"        if {array}.dtype is not node.dtype and {array}.dtype.kind != 'f':"]
             lines += [f"            {i} = as_floats({i}, node.dtype)"]
@@ -206,5 +268,11 @@ def _gradient(op, i):
 def _release_source(op):
     """`release`: free what the node saved."""
     freed = [f"    node.{name} = None" for name in op.node_class.frees]
-    lines = ["def release(node: NodeClass):", *freed, f"    node.status = {FREED}", "    if node.info:", "        drop_packed(node)"]
+    lines = [
+        "def release(node: NodeClass):",
+        *freed,
+        f"    node.status = {FREED}",
+        "    if node.info:",
+        "        drop_packed(node)",
+    ]
     return "\n".join([*lines, ""])

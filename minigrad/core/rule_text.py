@@ -3,6 +3,7 @@
 What lives here: finding the one expression that a rule returns, and the factor that it multiplies g by. What does not: how it is drawn
 (tracing/). Needs no numpy.
 """
+
 from __future__ import annotations
 
 import ast

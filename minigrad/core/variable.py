@@ -100,7 +100,9 @@ class ViewFunc:
             return self._run(x)
         except ValueError:  # no such view of these strides
             axes, back = self._axes()
-            return self._run(x.permute(axes).contiguous().permute(back) if isinstance(x, Variable) else self.laid_out(x))
+            return self._run(
+                x.permute(axes).contiguous().permute(back) if isinstance(x, Variable) else self.laid_out(x)
+            )
 
     def _run(self, x):
         for op, params, number in self:
@@ -142,7 +144,9 @@ class ViewMeta:
         self.base = base  # never itself a view
         self.view_func = view_func
         self.version = version  # of the storage when the view's edge was last right
-        self.creation_meta = creation_meta  # "no_grad", "inference", "multiple" or "function": no writes while recording
+        self.creation_meta = (
+            creation_meta  # "no_grad", "inference", "multiple" or "function": no writes while recording
+        )
         self.leaf = False  # requires_grad_() was called on the view itself
 
 
@@ -170,7 +174,18 @@ class Tangent(NamedTuple):
 
 
 class Variable:
-    __slots__ = ("__weakref__", "_grad", "array", "cut", "detached_by", "edge", "meta", "requires", "version", "view_meta")
+    __slots__ = (
+        "__weakref__",
+        "_grad",
+        "array",
+        "cut",
+        "detached_by",
+        "edge",
+        "meta",
+        "requires",
+        "version",
+        "view_meta",
+    )
     batched = False  # True: one tensor per sample, inside vmap (batching.py)
     array: Any  # the numbers: a numpy array
     requires: bool  # does a gradient reach it?
@@ -218,7 +233,10 @@ def meta_of(x: Variable) -> AutogradMeta:
 def set_tangent(x, level, value, root=None):
     """Forward mode: `value` is the tangent of `x` at a level. With `root` it is a part of the tangent of `root`, which `x` is a view of."""
     meta = meta_of(x)
-    meta.tangents = {**(meta.tangents or {}), level: Tangent(value, x.version[0], root)}  # a new dict: aliases keep theirs
+    meta.tangents = {
+        **(meta.tangents or {}),
+        level: Tangent(value, x.version[0], root),
+    }  # a new dict: aliases keep theirs
 
 
 def leaf_edge(x: Variable):
@@ -271,8 +289,10 @@ def refusal(x: Variable, written="is being") -> str:
         start = f"{output} and {written} modified inplace."
     else:
         start = "A view was created in" if output is None else f"{output} of a view which was created in"
-        start += f" inference mode and {written} modified inplace in normal mode." if created == "inference" else (
-            f" no_grad mode and {written} modified inplace with grad mode enabled."
+        start += (
+            f" inference mode and {written} modified inplace in normal mode."
+            if created == "inference"
+            else (f" no_grad mode and {written} modified inplace with grad mode enabled.")
         )
     return start + _WHY_REFUSED[created]
 
@@ -296,7 +316,9 @@ def check_base(view):
 def requires(x: Variable) -> bool:
     """Does a gradient reach `x`? A view requires gradients if its base does."""
     view = x.view_meta
-    return x.requires if view is None or x.version is INFERENCE else x.edge is not None or view.leaf or view.base.requires
+    return (
+        x.requires if view is None or x.version is INFERENCE else x.edge is not None or view.leaf or view.base.requires
+    )
 
 
 def refresh(x: Variable, always=False) -> None:

@@ -69,7 +69,9 @@ def trust(notebooks: list[Path]) -> None:
         notary = NotebookNotary()
         for path in notebooks:
             notary.sign(nbformat.read(path, as_version=4))
-    except Exception as error:  # a page without Jupyter, a home that cannot be written to: the copies are there all the same
+    except (
+        Exception
+    ) as error:  # a page without Jupyter, a home that cannot be written to: the copies are there all the same
         print(f"minigrad: the copies could not be signed ({error}). JupyterLab shows their pictures once you run them.")
 
 
@@ -87,19 +89,24 @@ def complaint(folder: Path, error: OSError) -> str:
         other = taken.with_name(f"{taken.stem}-notebooks")
         return sentence + explanation(
             f"{taken} is there already and is not a folder. It stays as it is.",
-            instead=f"choose a name that is free, for example: {command} {quoted(other)}")
+            instead=f"choose a name that is free, for example: {command} {quoted(other)}",
+        )
     if error.errno in NOT_OURS:
         return sentence + explanation(
             f"Into {folder} this account may not write ({error.strerror}).",
-            instead=f"choose a folder of your own, for example: {command} {quoted(Path.home() / 'minigrad-course')}")
+            instead=f"choose a folder of your own, for example: {command} {quoted(Path.home() / 'minigrad-course')}",
+        )
     if error.errno in NO_ROOM:
         missing = [source for source in chapters() if source not in there]
         room = sum(len(source.content) for source in missing) / 1e6
         return "not all notebooks were copied.\n\n" + explanation(
             f"There is no more room for {folder} ({error.strerror}). "
             f"{len(there)} notebooks are there, each of them whole; {len(missing)} are missing.",
-            instead=f"make {room:.1f} MB free and give the same command again: it only brings what is missing.")
-    return sentence + explanation(f"{folder}: {error.strerror or error}.", instead=f"try another folder, for example: {command} my-course")
+            instead=f"make {room:.1f} MB free and give the same command again: it only brings what is missing.",
+        )
+    return sentence + explanation(
+        f"{folder}: {error.strerror or error}.", instead=f"try another folder, for example: {command} my-course"
+    )
 
 
 def quoted(path: Path) -> str:
@@ -108,8 +115,12 @@ def quoted(path: Path) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m minigrad.course", description="Copy the course's notebooks into a folder.")
-    parser.add_argument("folder", type=Path, help="where to; it is made if it does not exist, and nothing in it is overwritten")
+    parser = argparse.ArgumentParser(
+        prog="python -m minigrad.course", description="Copy the course's notebooks into a folder."
+    )
+    parser.add_argument(
+        "folder", type=Path, help="where to; it is made if it does not exist, and nothing in it is overwritten"
+    )
     parser.add_argument("--exam", action="store_true", help="without hints and solutions")
     options = parser.parse_args()
     folder = options.folder
@@ -118,16 +129,24 @@ def main() -> None:
     worked = [(source.name, ids) for source in chapters() if (ids := answered(source))]
     if worked:
         name, ids = worked[0]
-        sys.exit("minigrad: the notebooks were not copied.\n\n" + explanation(
-            f"notebooks/{name} holds an answer to {ids[0]}, so it is not the notebook that was published.",
-            instead="bring the published notebooks back (git checkout origin/main -- notebooks), "
-                    "or install minigrad with pip and give the same command."))
+        sys.exit(
+            "minigrad: the notebooks were not copied.\n\n"
+            + explanation(
+                f"notebooks/{name} holds an answer to {ids[0]}, so it is not the notebook that was published.",
+                instead="bring the published notebooks back (git checkout origin/main -- notebooks), "
+                "or install minigrad with pip and give the same command.",
+            )
+        )
     try:
         new, kept = copy(folder, options.exam)
     except OSError as error:
         sys.exit(f"minigrad: {complaint(folder, error)}")
     trust(new)
-    print(f"{len(new)} notebooks copied to {folder}" + (f"; {len(kept)} were there already and stay as they are" if kept else "") + ".")
+    print(
+        f"{len(new)} notebooks copied to {folder}"
+        + (f"; {len(kept)} were there already and stay as they are" if kept else "")
+        + "."
+    )
     print(f"Next: jupyter lab {quoted(min((*new, *kept)))}")
 
 

@@ -17,7 +17,9 @@ from .plain import plain
 SOLUTION, STUB = "solution", "stub"
 
 
-def recognise(ex: Exercise, outcomes: Mapping[str, dict], wrong: Collection[str], inputs: Mapping[str, tuple] | None = None) -> list[Wrong]:
+def recognise(
+    ex: Exercise, outcomes: Mapping[str, dict], wrong: Collection[str], inputs: Mapping[str, tuple] | None = None
+) -> list[Wrong]:
     """The known mistakes that the outcomes show, given the names of the probes that went `wrong`.
 
     An answer that is one piece makes one mistake, the first that fits. Where each entry of an answer is a probe, each wrong entry can have
@@ -27,7 +29,9 @@ def recognise(ex: Exercise, outcomes: Mapping[str, dict], wrong: Collection[str]
     left = set(wrong)
     for mistake in ex.bank:
         if not ex.by_entry:
-            elsewhere = mistake.on and not left & set(mistake.on)  # what shows it is right: another mistake only looks like it
+            elsewhere = mistake.on and not left & set(
+                mistake.on
+            )  # what shows it is right: another mistake only looks like it
             if not elsewhere and _shown(ex, mistake, outcomes, inputs or {}):
                 return [mistake]
         elif left & set(mistake.on) and set(mistake.on) <= set(wrong) and _shown(ex, mistake, outcomes, inputs or {}):
@@ -41,7 +45,8 @@ def _shown(ex: Exercise, mistake: Wrong, outcomes: Mapping[str, dict], inputs: M
         return bool(safely(mistake.when, Seen(outcomes), otherwise=False))
     probes = [p for p in ex.probes if p.name in mistake.on or not mistake.on]
     return all(
-        p.name in outcomes and alike(outcomes[p.name], outcome_of(ex, mistake, p, inputs.get(p.name, p.args)), mistake.rtol)
+        p.name in outcomes
+        and alike(outcomes[p.name], outcome_of(ex, mistake, p, inputs.get(p.name, p.args)), mistake.rtol)
         for p in probes
     )
 
@@ -74,7 +79,11 @@ def outcome_of(ex: Exercise, wrong: Wrong | str, probe: Probe, args: tuple) -> d
 
 @lru_cache(maxsize=2048)
 def _outcome_cached(ex: _ById, wrong: int | str, probe: int, args: Frozen) -> dict:
-    source = {SOLUTION: ex.it.solution, STUB: ex.it.stub}[wrong] if isinstance(wrong, str) else ex.it.source_of(ex.it.bank[wrong])
+    source = (
+        {SOLUTION: ex.it.solution, STUB: ex.it.stub}[wrong]
+        if isinstance(wrong, str)
+        else ex.it.source_of(ex.it.bank[wrong])
+    )
     return run(ex.it.probes[probe].driver, ex.it.load(source), args.it, ex.it.limits)
 
 

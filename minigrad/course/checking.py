@@ -48,9 +48,15 @@ class Check:
         self._known_good: set[tuple[Any, str]] = set()  # what was read from my_engine.py and passes
         self._reference: dict[str, Any] = {}
         self._exam = False
-        self.where: Callable[[Any], str] | None = None  # %where's sentence about an engine, once `%load_ext minigrad` has brought it
-        self.cells: Callable[[], list[str]] | None = None  # the texts of the cells that were run, once the extension is loaded
-        self.last: tuple[Exercise, Any, Result] | None = None  # the last answer that was judged: %where shows where it went wrong
+        self.where: Callable[[Any], str] | None = (
+            None  # %where's sentence about an engine, once `%load_ext minigrad` has brought it
+        )
+        self.cells: Callable[[], list[str]] | None = (
+            None  # the texts of the cells that were run, once the extension is loaded
+        )
+        self.last: tuple[Exercise, Any, Result] | None = (
+            None  # the last answer that was judged: %where shows where it went wrong
+        )
 
     def __repr__(self) -> str:
         return 'check("05.b", backward) judges an answer; see also check.hint, check.reveal, check.predict, check.progress, check.hand_in'
@@ -66,7 +72,12 @@ class Check:
         if untouched(ex, answer):
             what = f"replace None in {ex.entry}" if ex.stub.rstrip().endswith("None") else f"complete {ex.entry}"
             what = what if ex.graded else "put your guess in place of None in check.predict"
-            return Result(ex.id, ex.title, "untried", say=f"not tried yet: {what} in the cell above, run that cell, then this one again.")
+            return Result(
+                ex.id,
+                ex.title,
+                "untried",
+                say=f"not tried yet: {what} in the cell above, run that cell, then this one again.",
+            )
         if any(answer is lent for lent in self._reference.values()):
             say = f"this {ex.entry} is the course's, from check.mine or check.engine. Run the cell of your own answer, then this one again."
             return Result(ex.id, ex.title, "untried", say=say)
@@ -132,8 +143,10 @@ class Check:
         except SyntaxError as error:
             line = (error.text or "").strip()
             at = f"line {error.lineno}" + (f", `{line}`" if line else "")
-            return (f"not judged: the newest text of {ex.entry} did not run. {type(error).__name__} in {at}: {error.msg}. "
-                    "Correct that line, run the cell, then this one again.")
+            return (
+                f"not judged: the newest text of {ex.entry} did not run. {type(error).__name__} in {at}: {error.msg}. "
+                "Correct that line, run the cell, then this one again."
+            )
         except ValueError:  # a null character
             return ""
         return ""
@@ -145,8 +158,16 @@ class Check:
         args = inputs or one.args
         outcome = run(one.driver, answer, args, ex.limits)
         line = next(line for line in judge(ex, {probe: outcome}, {probe: args}).lines if line.probe == probe)
-        gave = error_sentence(outcome["error"]) if outcome["error"] else "nothing in time" if outcome["late"] else _show(outcome["got"])
-        return Note(f"{GLYPH[line.level]} {ex.id} {probe}{': ' + line.say if line.say else ''}", f"Your answer gave: {gave}")
+        gave = (
+            error_sentence(outcome["error"])
+            if outcome["error"]
+            else "nothing in time"
+            if outcome["late"]
+            else _show(outcome["got"])
+        )
+        return Note(
+            f"{GLYPH[line.level]} {ex.id} {probe}{': ' + line.say if line.say else ''}", f"Your answer gave: {gave}"
+        )
 
     def exam(self) -> Note:
         """From here on neither hints nor solutions, in this kernel: the notebooks of an exam call it."""
@@ -157,7 +178,10 @@ class Check:
         """The question, its kind, minutes and difficulty."""
         ex = _find(id)
         points = f"{ex.points} point{'s' * (ex.points != 1)}" if ex.graded else "no points"
-        return Note(f"{ex.id} {ex.title} ({ex.kind.value}, {STARS[ex.difficulty]}, about {ex.minutes} min, {points})", ex.question)
+        return Note(
+            f"{ex.id} {ex.title} ({ex.kind.value}, {STARS[ex.difficulty]}, about {ex.minutes} min, {points})",
+            ex.question,
+        )
 
     def hint(self, id: str) -> Note:
         """The next of three tiers: a nudge, the rule, a worked example."""
@@ -174,7 +198,11 @@ class Check:
             )
         progress.update(ex.id, hints=asked + 1)
         name, text = tiers[asked]
-        more = f'\nNext: check.hint("{ex.id}") again gives the {tiers[asked + 1][0].lower()}.' if asked + 1 < len(tiers) else ""
+        more = (
+            f'\nNext: check.hint("{ex.id}") again gives the {tiers[asked + 1][0].lower()}.'
+            if asked + 1 < len(tiers)
+            else ""
+        )
         return Note(f"{ex.id}, hint {asked + 1} of {len(tiers)}: {name}", text + more)
 
     def reveal(self, id: str, even_so: bool = False) -> Note:
@@ -213,9 +241,14 @@ class Check:
             return Note(f"○ {ex.id}: opened without {what}", f"Run the cell that begins with %%predict {ex.id}.")
         if guess is None or (ex.is_value and untouched(ex, guess)):
             if self.predicted(id) and (earlier := self._guess(ex)) is not _MISSING:
-                return Note(f"○ {ex.id}: you predicted {_show(earlier)} earlier", "That still counts. A new guess takes its place.")
+                return Note(
+                    f"○ {ex.id}: you predicted {_show(earlier)} earlier",
+                    "That still counts. A new guess takes its place.",
+                )
             if not ex.is_value:
-                return Note(f"○ {ex.id}: not passed yet", f"This cell opens once your answer to {ex.id} has passed its check.")
+                return Note(
+                    f"○ {ex.id}: not passed yet", f"This cell opens once your answer to {ex.id} has passed its check."
+                )
             where = "None" if guess is None else "each None"
             return Note(
                 f"○ {ex.id}: no prediction yet",
@@ -242,7 +275,11 @@ class Check:
     def _guess(self, ex: Exercise) -> Any:
         """The guess that was noted, else the answer that passed, else _MISSING."""
         earlier = progress.load()[0].get(ex.id, {}).get("guess", _MISSING)
-        for guess in (self._predictions.get(ex.id, _MISSING), earlier, self._passed.get(ex.id, _MISSING) if ex.is_value else _MISSING):
+        for guess in (
+            self._predictions.get(ex.id, _MISSING),
+            earlier,
+            self._passed.get(ex.id, _MISSING) if ex.is_value else _MISSING,
+        ):
             if guess is not _MISSING:
                 return guess
         return _MISSING
@@ -251,7 +288,10 @@ class Check:
         """Say how the noted prediction compares with what the code really gave (or, without it, with the exercise's own answer)."""
         ex = _find(id)
         if not self.predicted(id):
-            return Note(f"○ {ex.id}: no prediction was noted", f'Next time call check.predict("{ex.id}", your_guess) before the code runs.')
+            return Note(
+                f"○ {ex.id}: no prediction was noted",
+                f'Next time call check.predict("{ex.id}", your_guess) before the code runs.',
+            )
         guess = self._guess(ex)
         gave = "the run gave" if measured is not _MISSING else "it is"
         if measured is _MISSING:
@@ -275,7 +315,9 @@ class Check:
     def _compare_entries(self, ex: Exercise, guess: dict, real: Any, gave: str) -> Note:
         """A line for every entry of a prediction that is a dict; the run may give a dict or the entries in order."""
         names = [probe.name for probe in ex.probes]
-        real = dict(zip(names, real, strict=False)) if isinstance(real, list) else real if isinstance(real, dict) else {}
+        real = (
+            dict(zip(names, real, strict=False)) if isinstance(real, list) else real if isinstance(real, dict) else {}
+        )
         lines = []
         for probe in ex.probes:
             mine, its = (probe.driver(entries, *probe.args) for entries in (guess, real))
@@ -287,7 +329,10 @@ class Check:
         verdict = judge(ex, run_probes(ex, guess))
         hints = [verdict.hint] if right < len(lines) and verdict.mistake else []
         sign = "✓" if right == len(lines) else "✗"
-        return Note(f"{sign} {ex.id}: {right} of {len(lines)} predictions agree", "\n".join([*(text for _, text in lines), *hints]))
+        return Note(
+            f"{sign} {ex.id}: {right} of {len(lines)} predictions agree",
+            "\n".join([*(text for _, text in lines), *hints]),
+        )
 
     # ---- the learner's own code, in later chapters ----
 
@@ -297,7 +342,10 @@ class Check:
         if not ex.reused:
             return Note(f"○ {ex.id}: nothing to keep", "No later chapter uses this answer.")
         if ex.id not in self._passed:
-            return Note(f"○ {ex.id}: not passed in this kernel", f'Run the cell of your answer and check("{ex.id}", {ex.entry}) first.')
+            return Note(
+                f"○ {ex.id}: not passed in this kernel",
+                f'Run the cell of your answer and check("{ex.id}", {ex.entry}) first.',
+            )
         return own.keep(ex, self._passed[ex.id], Path.cwd())
 
     def mine(self, id: str) -> Any:
@@ -313,7 +361,11 @@ class Check:
     def engine(self) -> tuple[Any, Any]:
         """`Value, backward` of chapter 05: yours where `mine` finds them, else the course's. Prints one line that says which."""
         (value, of_value), (backward, of_backward) = self._mine(_find("05.a")), self._mine(_find("05.b"))
-        print(f"Value and backward: {of_value}." if of_value == of_backward else f"Value: {of_value}. backward: {of_backward}.")
+        print(
+            f"Value and backward: {of_value}."
+            if of_value == of_backward
+            else f"Value: {of_value}. backward: {of_backward}."
+        )
         return value, backward
 
     def _mine(self, ex: Exercise) -> tuple[Any, str]:
@@ -370,13 +422,29 @@ class Check:
             return Result(id, ex.title, "untried", say=f"not tried yet: {fresh.question}")
         outcome = run(value_driver, answer, (), ex.limits)
         if outcome["error"]:
-            return Result(id, ex.title, "failed", lines=(Line("your answer", OFF, f"{outcome['error']['type']} while reading it"),))
+            return Result(
+                id,
+                ex.title,
+                "failed",
+                lines=(Line("your answer", OFF, f"{outcome['error']['type']} while reading it"),),
+            )
         level, say, _ = compare(outcome["got"], fresh.answer, fresh.rtol, 1e-12, coy=True)
         if level != OFF:
             note = progress.update(ex.id, fresh=True)
-            return Result(id, ex.title, "passed", 1.0, lines=(Line("fresh numbers", level),), notes=(note,) if note else ())
-        hint = next((h for value, h in fresh.wrong if compare(outcome["got"], plain(value), fresh.rtol, 1e-12)[0] != OFF), "")
-        return Result(id, ex.title, "failed", lines=(Line("fresh numbers", OFF, say),), hint=hint, footer=f'More: check.hint("{ex.id}")')
+            return Result(
+                id, ex.title, "passed", 1.0, lines=(Line("fresh numbers", level),), notes=(note,) if note else ()
+            )
+        hint = next(
+            (h for value, h in fresh.wrong if compare(outcome["got"], plain(value), fresh.rtol, 1e-12)[0] != OFF), ""
+        )
+        return Result(
+            id,
+            ex.title,
+            "failed",
+            lines=(Line("fresh numbers", OFF, say),),
+            hint=hint,
+            footer=f'More: check.hint("{ex.id}")',
+        )
 
 
 def drawn(ex: Exercise) -> bool:
@@ -447,13 +515,20 @@ def _by_statements(ex: Exercise) -> Any:
 
 def _same_code(a: Any, b: Any) -> bool:
     if isinstance(a, type) and isinstance(b, type):
-        fa, fb = ({k: getattr(f, "__func__", f) for k, f in vars(c).items()} for c in (a, b))  # __func__: of static methods
+        fa, fb = (
+            {k: getattr(f, "__func__", f) for k, f in vars(c).items()} for c in (a, b)
+        )  # __func__: of static methods
         fa, fb = ({k: f for k, f in members.items() if isinstance(f, types.FunctionType)} for members in (fa, fb))
         return fa.keys() == fb.keys() and all(_same_code(fa[k], fb[k]) for k in fa)
     a, b = (getattr(f, "__code__", f) for f in (a, b))
     if not (isinstance(a, types.CodeType) and isinstance(b, types.CodeType)):
         return type(a) is type(b) and repr(a) == repr(b)
-    same = a.co_code == b.co_code and a.co_names == b.co_names and a.co_varnames == b.co_varnames and len(a.co_consts) == len(b.co_consts)
+    same = (
+        a.co_code == b.co_code
+        and a.co_names == b.co_names
+        and a.co_varnames == b.co_varnames
+        and len(a.co_consts) == len(b.co_consts)
+    )
     return same and all(_same_code(x, y) for x, y in zip(a.co_consts, b.co_consts, strict=True))
 
 

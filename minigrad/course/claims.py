@@ -43,8 +43,12 @@ def read_claim(metadata: Any) -> Claim | None:
     if not isinstance(found, dict):
         return None
     data = {name: found.get(name) for name in ("exercise", "score", "program")}
-    right = isinstance(data["score"], (int, float)) and all(isinstance(data[name], str) for name in ("exercise", "program"))
-    if not right or not hmac.compare_digest(_code(data), str(found.get("code", "")).encode("ascii", "replace").decode()):
+    right = isinstance(data["score"], (int, float)) and all(
+        isinstance(data[name], str) for name in ("exercise", "program")
+    )
+    if not right or not hmac.compare_digest(
+        _code(data), str(found.get("code", "")).encode("ascii", "replace").decode()
+    ):
         return None
     return Claim(**data)  # type: ignore[arg-type]
 
@@ -53,7 +57,11 @@ def fingerprint(source: str) -> str:
     """A hash of a cell's program that comments, layout, magics and calls such as `check(...)` do not change; "" where it does not parse."""
     try:
         body = ast.parse(source).body
-        kept = [s for s in body if not isinstance(s, ast.Pass) and not (isinstance(s, ast.Expr) and not isinstance(s.value, ast.Constant))]
+        kept = [
+            s
+            for s in body
+            if not isinstance(s, ast.Pass) and not (isinstance(s, ast.Expr) and not isinstance(s.value, ast.Constant))
+        ]
         return hashlib.sha256(ast.unparse(ast.Module(kept, [])).encode("utf-8", "replace")).hexdigest()[:32]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""

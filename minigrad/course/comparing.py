@@ -30,7 +30,11 @@ def compare(
     for where, g, w in pairs(got, want):
         if isinstance(w, (str, bool)) or w is None or type(g) not in (int, float):
             if type(g) is not type(w) or g != w:
-                wrong = "not the right answer" if type(w) not in (int, float) else f"one number is needed here, this is {_what(g)}"
+                wrong = (
+                    "not the right answer"
+                    if type(w) not in (int, float)
+                    else f"one number is needed here, this is {_what(g)}"
+                )
                 path = place(where, parts)
                 return OFF, f"{path + ': ' if path else ''}{wrong}", {"node": path, "say": wrong}
             continue
@@ -115,7 +119,14 @@ def structure(got: Any, want: Any) -> str:
             return f"the shape is {sg}, it must be {sw}"
         if len(got) != len(want):
             return f"{len(want)} items are needed, there are {len(got)}"
-        return next((m for g, w in zip(got, want, strict=True) if (m := structure(g, w) if isinstance(w, (list, dict)) else "")), "")
+        return next(
+            (
+                m
+                for g, w in zip(got, want, strict=True)
+                if (m := structure(g, w) if isinstance(w, (list, dict)) else "")
+            ),
+            "",
+        )
     if isinstance(got, (list, dict)) or (type(want) in (int, float) and isinstance(got, (str, bool))):
         quotes = ": write the number without quotes" if isinstance(got, str) else ""
         return f"{describe(want) if type(want) in (int, float) else 'something else'} is needed, this is {describe(got)}{quotes}"

@@ -56,7 +56,9 @@ def by_hand(*, tensors: bool = False) -> Iterator[None]:
     from minigrad.core.dispatch import Handler
 
     def refuse(*_: Any, **__: Any) -> Any:
-        raise ByHand(f"this is written by hand: {'backward and torch.optim' if tensors else 'Tensors and backward'} are switched off here")
+        raise ByHand(
+            f"this is written by hand: {'backward and torch.optim' if tensors else 'Tensors and backward'} are switched off here"
+        )
 
     class Off(Handler):
         def __call__(self, op: Any, inputs: Any, params: Any) -> Any:
@@ -68,7 +70,11 @@ def by_hand(*, tensors: bool = False) -> Iterator[None]:
     replaced = [(scalar.Value, "backward")]
     if tensors:
         torch = _torch()
-        replaced += [(torch.nn.utils, "clip_grad_norm_"), (torch.nn.utils, "clip_grad_value_"), (torch.Tensor, "backward")]
+        replaced += [
+            (torch.nn.utils, "clip_grad_norm_"),
+            (torch.nn.utils, "clip_grad_value_"),
+            (torch.Tensor, "backward"),
+        ]
     before = [(of, name, getattr(of, name)) for of, name in replaced]
     try:
         for of, name in replaced:
@@ -262,7 +268,10 @@ def fooled(entry: Any, x: float, h: float = 1e-5) -> Any:
     found = [_slopes_at(entry, at, h) for at in (1.0, x, x - 0.03, x + 0.04)]
     if changes := [got for got in found if "changes" in got]:
         return changes[0]
-    errors = [abs(got["nudged"] / got["exact"] - 1) if got.get("exact") and math.isfinite(got["nudged"]) else -1.0 for got in found]
+    errors = [
+        abs(got["nudged"] / got["exact"] - 1) if got.get("exact") and math.isfinite(got["nudged"]) else -1.0
+        for got in found
+    ]
     return found[errors.index(min(errors))] | {"largest error": max(errors)}
 
 
@@ -300,8 +309,21 @@ def edges(program: str, numbers: list[float]) -> dict[str, list[tuple[str, float
         "chain": {"x": [], "a": [("x", p)], "b": [("a", q)], "y": [("b", r)]},
         "two paths": {"x": [], "a": [("x", p)], "b": [("x", q)], "y": [("a", r), ("b", s)]},
         "twice": {"x": [], "y": [("x", p), ("x", q)]},
-        "long and short": {"x": [], "a": [("x", p)], "b": [("a", q)], "c": [("b", r), ("a", s)], "y": [("c", 1.0), ("x", t)]},
-        "beside": {"x": [], "w": [], "a": [("x", p)], "z": [("x", q), ("w", t)], "y": [("a", r)], "later": [("y", s), ("z", t)]},
+        "long and short": {
+            "x": [],
+            "a": [("x", p)],
+            "b": [("a", q)],
+            "c": [("b", r), ("a", s)],
+            "y": [("c", 1.0), ("x", t)],
+        },
+        "beside": {
+            "x": [],
+            "w": [],
+            "a": [("x", p)],
+            "z": [("x", q), ("w", t)],
+            "y": [("a", r)],
+            "later": [("y", s), ("z", t)],
+        },
     }[program]
 
 
@@ -319,7 +341,10 @@ class Node:
 
     def __init__(self, data: float, _prev: tuple = (), _op: str = "", _locals: tuple = (), name: str = ""):
         self.data, self.grad, self._prev, self._op, self.name = data, 0.0, _prev, _op, name
-        self._edges, self.calls = tuple(zip(_prev, _locals, strict=True)), 0  # as a rule holds its inputs, whatever becomes of _prev
+        self._edges, self.calls = (
+            tuple(zip(_prev, _locals, strict=True)),
+            0,
+        )  # as a rule holds its inputs, whatever becomes of _prev
 
     def _backward(self) -> None:
         self.calls += 1
@@ -493,7 +518,10 @@ def value_grads_from(cls: Any, expression: str, inputs: dict[str, float], seed: 
     return {name: leaf.grad for name, leaf in leaves.items()}
 
 
-DRAWN = (backward_on, value_grads)  # their answers can be run beside minigrad's own engine, node by node (widgets.lessons.own_engine)
+DRAWN = (
+    backward_on,
+    value_grads,
+)  # their answers can be run beside minigrad's own engine, node by node (widgets.lessons.own_engine)
 
 
 def value_records(cls: Any, expression: str, inputs: dict[str, float]) -> Any:
@@ -807,7 +835,10 @@ def _operation(Value: Any, name: str, fault: str = "") -> Callable:
 def gradcheck_on(entry: Any, name: str, fault: str, xs: list[float]) -> Any:
     """What a learner's gradcheck says about a right rule and about a wrong one."""
     Value, _ = _own_engine(entry)
-    return {f"the {what} rule": entry(_operation(Value, name, its), list(xs)) for what, its in (("right", ""), ("wrong", fault))}
+    return {
+        f"the {what} rule": entry(_operation(Value, name, its), list(xs))
+        for what, its in (("right", ""), ("wrong", fault))
+    }
 
 
 # ---- chapter 07 -----------------------------------------------------------------------------------------------------------------
@@ -891,7 +922,10 @@ def call_arrays(entry: Any, *args: Any) -> Any:
     before = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
     with by_hand():
         out = plain(entry(*given))
-    changed = any(isinstance(a, np.ndarray) and not np.array_equal(a, b, equal_nan=True) for a, b in zip(given, before, strict=True))
+    changed = any(
+        isinstance(a, np.ndarray) and not np.array_equal(a, b, equal_nan=True)
+        for a, b in zip(given, before, strict=True)
+    )
     return Mutated(out) if changed else out
 
 
@@ -935,7 +969,8 @@ def ema_tensors(entry: Any, teacher: list, student: list, m: float) -> Any:
         "they are the same tensors": all(t is o for t, o in zip(ts, own, strict=True)),
         "they are leaves that require gradients": all(t.is_leaf and t.requires_grad for t in ts),
         "they share memory with the student": any(
-            np.shares_memory(t.detach().numpy(), s.detach().numpy()) for t, s in zip(ts, ss, strict=True)  # data_ptr needs ctypes
+            np.shares_memory(t.detach().numpy(), s.detach().numpy())
+            for t, s in zip(ts, ss, strict=True)  # data_ptr needs ctypes
         ),
         "the student is as it was": [s.tolist() for s in ss] == before,
         "noticed": "recorded" if recorded else all(t._version > v for t, v in zip(own, versions, strict=True)),
@@ -961,7 +996,10 @@ def truncated_result(entry: Any, w: float, u: float, xs: list[float], k: int) ->
     h = entry(_cell(*leaves), _leaf64(MEMORY).detach(), list(xs), k)
     there = isinstance(h, _torch().Tensor)
     return {
-        **{f"{name}.grad": None if leaf.grad is None else leaf.grad.item() for name, leaf in zip("wu", leaves, strict=True)},
+        **{
+            f"{name}.grad": None if leaf.grad is None else leaf.grad.item()
+            for name, leaf in zip("wu", leaves, strict=True)
+        },
         "last h": h.item() if there else None,
         "h has a graph": h.requires_grad if there else None,
     }
@@ -1087,8 +1125,12 @@ def largest_step(entry: Any, eigenvalues: list[float], seed: int) -> Any:
     finally:
         torch.set_rng_state(state)
     lr = plain(lr)
-    return {"lr": lr, "of the largest": lr * max(eigenvalues) / 2 if isinstance(lr, float) else None, "products": len(products),
-            "columns": len(columns)}
+    return {
+        "lr": lr,
+        "of the largest": lr * max(eigenvalues) / 2 if isinstance(lr, float) else None,
+        "products": len(products),
+        "columns": len(columns),
+    }
 
 
 # ---- chapter 12 -----------------------------------------------------------------------------------------------------------------
@@ -1181,7 +1223,10 @@ def cross_entropy_records(entry: Any, numbers: list[float]) -> Any:
     Value, _ = _own_engine(entry)
     scores = [Value(x) for x in numbers]
     loss = entry(scores, 0)
-    return {"a Value": isinstance(loss, Value), "parents are the scores": {id(p) for p in loss._prev} == {id(s) for s in scores}}
+    return {
+        "a Value": isinstance(loss, Value),
+        "parents are the scores": {id(p) for p in loss._prev} == {id(s) for s in scores},
+    }
 
 
 def cross_entropy_rows(entry: Any, z: list[list[float]], targets: list[int], smoothing: float) -> Any:
@@ -1351,7 +1396,9 @@ class _Layer:
 
     def forward(self, x: Any) -> Any:
         if len(self.forwards) >= self.most:
-            raise RuntimeError(f"the layers have run forward {len(self.forwards):,} times, and the backward pass is not done yet")
+            raise RuntimeError(
+                f"the layers have run forward {len(self.forwards):,} times, and the backward pass is not done yet"
+            )
         self.forwards.append(self.i)
         return _Activation(self._y(x))
 
@@ -1377,13 +1424,17 @@ def checkpoint_alive(entry: Any, n: int, x: list[float], g: list[float]) -> Any:
     return {"alive": _Activation.peak, "forwards": len(forwards), "order": backwards[: 2 * n]}
 
 
-def half_precision_steps(entry: Any, w: list[float], terms: list[list[float]], scale: float, lr: float, steps: int) -> Any:
+def half_precision_steps(
+    entry: Any, w: list[float], terms: list[list[float]], scale: float, lr: float, steps: int
+) -> Any:
     """Weights and scale after each of several steps. Each gradient is a sum of two terms, and all arithmetic of backward is float16."""
     import numpy as np
 
     def backward(seed: Any) -> Any:
         with np.errstate(all="ignore"):
-            first, second = (np.float16(seed) * np.array(column, dtype=np.float64) for column in zip(*terms, strict=True))
+            first, second = (
+                np.float16(seed) * np.array(column, dtype=np.float64) for column in zip(*terms, strict=True)
+            )
             return first.astype(np.float16) + second.astype(np.float16)
 
     weights, path = np.array(w, dtype=np.float32), []
@@ -1451,7 +1502,10 @@ def attention_of(entry: Any, q: Any, k: Any, v: Any, causal: bool, g: Any) -> An
     if tuple(out.shape) != tuple(_leaf64(g).shape):
         return odd(f"an output of shape {tuple(out.shape)}")
     out.backward(_leaf64(g).detach())
-    return [out.detach().tolist(), *((x * 0 if x.grad is None else x.grad).tolist() for x in leaves)]  # what is not used has no slope
+    return [
+        out.detach().tolist(),
+        *((x * 0 if x.grad is None else x.grad).tolist() for x in leaves),
+    ]  # what is not used has no slope
 
 
 @cache
@@ -1470,7 +1524,9 @@ def small_model(entry: Any, seed: int) -> Any:
     images, labels, others, wanted = _forms_of_digits()
     model = entry(images.clone(), labels.clone())
     places = random.Random(seed)
-    new = torch.stack([image[:, (y := places.randint(0, 2)) : y + 10, (x := places.randint(0, 2)) : x + 10] for image in others])
+    new = torch.stack(
+        [image[:, (y := places.randint(0, 2)) : y + 10, (x := places.randint(0, 2)) : x + 10] for image in others]
+    )
     with torch.no_grad():
         model.eval()
         right = (model(new).argmax(1) == wanted).sum().item()
@@ -1554,7 +1610,10 @@ def watched_output(entry: Any, rows: list[list[float]]) -> Any:
     with entry(model):
         after = model(x)
     after.sum().backward()
-    return {"same output": bool((after == before).all()), "gradients arrive": all(p.grad is not None for p in model.parameters())}
+    return {
+        "same output": bool((after == before).all()),
+        "gradients arrive": all(p.grad is not None for p in model.parameters()),
+    }
 
 
 def watched_types(entry: Any, rows: list[list[float]]) -> Any:
@@ -1596,7 +1655,15 @@ def _anomaly_on(entry: Any, nodes: list[list]) -> tuple[Any, dict[str, Node]]:
     for name, parents, slopes in nodes:
         made[name] = Node(1.0, tuple(made[p] for p in parents), name, tuple(slopes), name)
     got = entry(made[nodes[-1][0]])
-    returned = got.name if isinstance(got, Node) else "None" if got is None else "a text" if isinstance(got, str) else safe_name(type(got))
+    returned = (
+        got.name
+        if isinstance(got, Node)
+        else "None"
+        if got is None
+        else "a text"
+        if isinstance(got, str)
+        else safe_name(type(got))
+    )
     return returned, made
 
 
@@ -1651,7 +1718,9 @@ def _outputs(name: str, operation: Callable, Value: type, leaves: list[Any]) -> 
     return outputs
 
 
-def _pulled(name: str, operation: Callable, Value: type, numbers: list[float], scale: float, old: float, twice: bool) -> Any:
+def _pulled(
+    name: str, operation: Callable, Value: type, numbers: list[float], scale: float, old: float, twice: bool
+) -> Any:
     """The mixed outputs at some numbers, and what the inputs' gradients are after a backward pass. `old` is what they were before."""
     leaves = [Value(x) for x in numbers]
     if twice:
@@ -1669,7 +1738,10 @@ def _pulled(name: str, operation: Callable, Value: type, numbers: list[float], s
 def capstone_values(entry: Any, inputs: dict[str, list[float]]) -> Any:
     """What the chosen operation gives for its part of the inputs."""
     name, operation, Value = _capstone(entry)
-    return {"operation": name, "values": [v.data for v in _outputs(name, operation, Value, [Value(x) for x in inputs[name]])]}
+    return {
+        "operation": name,
+        "values": [v.data for v in _outputs(name, operation, Value, [Value(x) for x in inputs[name]])],
+    }
 
 
 def capstone_gradients(entry: Any, inputs: dict[str, list[float]], scale: float, old: float, twice: bool) -> Any:
@@ -1695,4 +1767,7 @@ def capstone_nodes(entry: Any, inputs: dict[str, list[float]]) -> Any:
 def capstone_in_graphs(entry: Any, points: dict[str, list[list[float]]], *graphs: Any) -> Any:
     """The operation at every place where the judge's random graphs need it: its mixed outputs and their derivatives."""
     name, operation, Value = _capstone(entry)
-    return {"operation": name, "given": [_pulled(name, operation, Value, point, 1.0, 0.0, False) for point in points[name]]}
+    return {
+        "operation": name,
+        "given": [_pulled(name, operation, Value, point, 1.0, 0.0, False) for point in points[name]],
+    }

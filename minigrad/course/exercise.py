@@ -59,7 +59,9 @@ class Probe:
     rtol: float = 1e-9  # inside the tolerance counts as right ("≈"); equal to 1e-12 is "✓"
     atol: float = 1e-12
     raises: tuple[str, ...] = ()  # instead of a value: one of these exception names
-    accept: Callable[..., str | None] | None = None  # instead of `want`: property(got, *args) -> None, or what is wrong with it
+    accept: Callable[..., str | None] | None = (
+        None  # instead of `want`: property(got, *args) -> None, or what is wrong with it
+    )
     draw: Callable[[random.Random], tuple] | None = None  # fresh inputs for grading
     reads_as: Callable[[Any], Any] | None = None  # an answer that is right as well becomes the one in `want`
     parts: tuple[str, ...] = ()  # names for the places of a result that is a tuple
@@ -157,8 +159,12 @@ class Exercise:
     limits: Limits = field(default_factory=Limits)
     reused: bool = False  # later chapters use the answer: a pass offers to write it to my_engine.py
     variants: tuple[str, ...] = ()  # other right programs, in whose breaks a mistake is looked for as in the solution's
-    working: str = ""  # of an answer that is a number: a function `working()` that computes it, in which slips are looked for
-    ideas: Mapping[str, float] = field(default_factory=dict)  # the part of the points that each idea is worth; empty: probes by weight
+    working: str = (
+        ""  # of an answer that is a number: a function `working()` that computes it, in which slips are looked for
+    )
+    ideas: Mapping[str, float] = field(
+        default_factory=dict
+    )  # the part of the points that each idea is worth; empty: probes by weight
 
     @property
     def graded(self) -> bool:
@@ -174,7 +180,9 @@ class Exercise:
     def parts(self) -> tuple[tuple[str, float, tuple[Probe, ...]], ...]:
         """(name, its part of the points, the probes that all have to be right to earn it): the ideas, else every probe by itself."""
         if self.ideas:
-            return tuple((idea, worth, tuple(p for p in self.probes if p.idea == idea)) for idea, worth in self.ideas.items())
+            return tuple(
+                (idea, worth, tuple(p for p in self.probes if p.idea == idea)) for idea, worth in self.ideas.items()
+            )
         whole = sum(probe.weight for probe in self.probes)
         return tuple((probe.name, probe.weight / whole, (probe,)) for probe in self.probes)
 
@@ -215,7 +223,9 @@ class Exercise:
 
 def _guess(source: str) -> Any:
     """The literal that a cell hands to `check.predict`."""
-    calls = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "check.predict"]
+    calls = [
+        n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "check.predict"
+    ]
     return ast.literal_eval(calls[-1].args[1])
 
 
@@ -258,9 +268,15 @@ def ask(
     step by step: a number that comes out when one of its steps is broken is recognised, and the step's mistake is told.
     """
     entry = "answer_" + id.replace(".", "")
-    text_lines = (comment or f"{text} Replace None by your answer{'s' if isinstance(answer, dict) else ''}.").split("\n")
-    wrapped = [textwrap.wrap(line, 110, drop_whitespace=False) or [""] for line in text_lines]  # blanks between columns stay
-    remark = "\n".join(f"# {part if k == 0 else part.lstrip()}".rstrip() for parts in wrapped for k, part in enumerate(parts))
+    text_lines = (comment or f"{text} Replace None by your answer{'s' if isinstance(answer, dict) else ''}.").split(
+        "\n"
+    )
+    wrapped = [
+        textwrap.wrap(line, 110, drop_whitespace=False) or [""] for line in text_lines
+    ]  # blanks between columns stay
+    remark = "\n".join(
+        f"# {part if k == 0 else part.lstrip()}".rstrip() for parts in wrapped for k, part in enumerate(parts)
+    )
     blank = dict.fromkeys(answer) if isinstance(answer, dict) else None
 
     def quoted(value: Any) -> str:
@@ -290,7 +306,9 @@ def ask(
         entry=entry,
         stub=cell(blank),
         solution=cell(answer),
-        probes=entries(answer, rtol, also or {}) if isinstance(answer, dict) else (Probe("answer", (), answer, drivers.answer, rtol=rtol),),
+        probes=entries(answer, rtol, also or {})
+        if isinstance(answer, dict)
+        else (Probe("answer", (), answer, drivers.answer, rtol=rtol),),
         bank=tuple(mistake(*w) for w in wrong),
         hints=Hints(*hints),
         reveal=reveal,
@@ -304,7 +322,9 @@ def steps(body: str) -> str:
     return "def working():\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n"
 
 
-def entries(answer: Mapping[str, Any], rtol: float = 1e-6, also: Mapping[str, tuple] | None = None) -> tuple[Probe, ...]:
+def entries(
+    answer: Mapping[str, Any], rtol: float = 1e-6, also: Mapping[str, tuple] | None = None
+) -> tuple[Probe, ...]:
     """A probe for every entry of an answer that is a dict. `also` names, for some entries, the answers that are right as well."""
 
     def probe(key: str, want: Any) -> Probe:

@@ -53,7 +53,9 @@ def grade(
     key = key or _key(out)
     ids = tuple(id for id, ex in exercises.items() if ex.graded and (not only or id in only or id[:2] in only))
     if not ids:
-        raise SystemExit(f"No exercise is named {', '.join(only)}. Chapters: {', '.join(exercises.chapters())}; an exercise: 05.b")
+        raise SystemExit(
+            f"No exercise is named {', '.join(only)}. Chapters: {', '.join(exercises.chapters())}; an exercise: 05.b"
+        )
     found = collect(submissions)
     setting = Setting(key, round, ids, (str(submissions.resolve()), str(out.resolve())), tuple(container))
     about = _about(setting)
@@ -62,7 +64,9 @@ def grade(
              tuple(sorted(s.lms.items())))
         for s in found
     ]  # fmt: skip
-    missing = call_the_roll(found, read_students(students)) if students else []  # after the tasks: a new list grades nobody again
+    missing = (
+        call_the_roll(found, read_students(students)) if students else []
+    )  # after the tasks: a new list grades nobody again
 
     def report(graded: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
         """Write what comes out of the records of all students."""
@@ -105,7 +109,9 @@ def _grade_tasks(
         for t in suspects:
             if found[t.student].get("fingerprint") != t.fingerprint:
                 times = "a run" if killed[t.student] == 1 else f"{killed[t.student]} times a run"
-                found[t.student] = lost(t, f"{times} was killed while this was being graded, so it is not graded: {BY_HAND}")
+                found[t.student] = lost(
+                    t, f"{times} was killed while this was being graded, so it is not graded: {BY_HAND}"
+                )
         return found
 
     if todo:
@@ -142,7 +148,9 @@ def _key(out: Path) -> bytes:
         replace(path, key.hex() + "\n", private=True)
         return key
     except ValueError:
-        raise SystemExit("The key in the folder of grades is damaged: put the old one back, or delete it to get a new one.") from None
+        raise SystemExit(
+            "The key in the folder of grades is damaged: put the old one back, or delete it to get a new one."
+        ) from None
 
 
 def _progress(records: Iterable[dict[str, Any]], total: int, say: Callable[[str], None]) -> Iterator[dict[str, Any]]:
@@ -185,18 +193,47 @@ def _friendly() -> Iterator[None]:
 def main(arguments: Sequence[str] | None = None) -> None:
     about = "Grade a folder or a zip file of submitted notebooks."
     parser = argparse.ArgumentParser(prog="python -m minigrad.course.grade", description=about)
-    parser.add_argument("submissions", type=Path, help="a folder (nbgrader's layout, one each, or flat), or the zip of Canvas or Moodle")
-    parser.add_argument("-o", "--out", type=Path, default=Path("grades"), help="the folder for everything that comes out (default: grades)")
-    parser.add_argument("-e", "--exercises", nargs="+", default=(), metavar="ID", help="only these chapters (05) or exercises (05.b)")
-    parser.add_argument("-j", "--jobs", type=int, default=0, help="how many at a time (default: one for each processor)")
+    parser.add_argument(
+        "submissions", type=Path, help="a folder (nbgrader's layout, one each, or flat), or the zip of Canvas or Moodle"
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        default=Path("grades"),
+        help="the folder for everything that comes out (default: grades)",
+    )
+    parser.add_argument(
+        "-e", "--exercises", nargs="+", default=(), metavar="ID", help="only these chapters (05) or exercises (05.b)"
+    )
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=0, help="how many at a time (default: one for each processor)"
+    )
     parser.add_argument("--round", default="1", help="another round draws other inputs for everybody (default: 1)")
-    parser.add_argument("--key", type=Path, help="a file with the key that inputs are drawn with (default: OUT/key, made on first use)")
-    parser.add_argument("--students", type=Path, metavar="FILE", help="the class: a CSV export of Canvas or Moodle, or a name in each line")
-    parser.add_argument("--name", default="minigrad", help="the name of the column in the gradebook (default: minigrad)")
-    parser.add_argument("--reveal", action="store_true", help="let the feedback show the inputs, what was right, and how to see it again")
-    parser.add_argument("--dask", default="", metavar="ADDRESS", help='grade on a Dask cluster: its address, or "local"')
+    parser.add_argument(
+        "--key", type=Path, help="a file with the key that inputs are drawn with (default: OUT/key, made on first use)"
+    )
+    parser.add_argument(
+        "--students",
+        type=Path,
+        metavar="FILE",
+        help="the class: a CSV export of Canvas or Moodle, or a name in each line",
+    )
+    parser.add_argument(
+        "--name", default="minigrad", help="the name of the column in the gradebook (default: minigrad)"
+    )
+    parser.add_argument(
+        "--reveal",
+        action="store_true",
+        help="let the feedback show the inputs, what was right, and how to see it again",
+    )
+    parser.add_argument(
+        "--dask", default="", metavar="ADDRESS", help='grade on a Dask cluster: its address, or "local"'
+    )
     parser.add_argument("--container", choices=("docker", "podman"), help="run submissions inside containers as well")
-    parser.add_argument("--image", default="minigrad-grader", help="the container's image: Python with numpy (default: minigrad-grader)")
+    parser.add_argument(
+        "--image", default="minigrad-grader", help="the container's image: Python with numpy (default: minigrad-grader)"
+    )
     options = parser.parse_args(arguments)
 
     def say(text: str) -> None:

@@ -40,12 +40,17 @@ from .plain import plain, safe_name
 DEEPEST = 250_000  # frames, which Python leaves within two or three seconds; chains of 100,000 are real
 LIBRARIES = ("minigrad", "torch", "micrograd", "tinygrad", "jax")
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-NOT_THEIRS = (ENGINE, *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})  # whose lines are not told
+NOT_THEIRS = (
+    ENGINE,
+    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+)  # whose lines are not told
 # Instructions with which a handler begins and ends. An exception at one of them would leave another one behind as the one being handled.
 HANDLING = {dis.opmap[name] for name in ("PUSH_EXC_INFO", "POP_EXCEPT", "COPY", "SWAP", "RERAISE")}
 monitoring: Any = getattr(sys, "monitoring", None)  # from Python 3.12 on
 TAKES_DOWN = (__file__, contextlib.__file__)  # whose frames take a time limit down
-spent = getattr(time, "thread_time", time.monotonic)  # what this thread has computed; a browser's Python does not count it
+spent = getattr(
+    time, "thread_time", time.monotonic
+)  # what this thread has computed; a browser's Python does not count it
 
 
 class TimeUp(BaseException):
@@ -102,7 +107,11 @@ class _Monitored:
         self.up, self.tool = up, None
 
     def start(self, frame):
-        self.tool = next((i for i in range(5, -1, -1) if monitoring.get_tool(i) is None), None) if self.tool is None else self.tool
+        self.tool = (
+            next((i for i in range(5, -1, -1) if monitoring.get_tool(i) is None), None)
+            if self.tool is None
+            else self.tool
+        )
         if self.tool is not None and monitoring.get_tool(self.tool) is None:
             monitoring.use_tool_id(self.tool, "minigrad: time limit")
             monitoring.register_callback(self.tool, monitoring.events.INSTRUCTION, self.again)
@@ -122,7 +131,9 @@ class _Monitored:
 class _Bell:
     """Its minus sets SIGALRM off for Python only, and is no call, after which Python would look for signals."""
 
-    __neg__ = staticmethod(partial(_thread.interrupt_main, getattr(signal, "SIGALRM", signal.SIGINT)))  # Windows has no alarm
+    __neg__ = staticmethod(
+        partial(_thread.interrupt_main, getattr(signal, "SIGALRM", signal.SIGINT))
+    )  # Windows has no alarm
 
 
 class _Traced:
@@ -136,7 +147,9 @@ class _Traced:
         self.up, self.before, self.armed = up, sys.gettrace(), True
 
     def start(self, frame):
-        while frame is not None and frame.f_trace != self.again:  # below one that is traced, all are: a very deep stack is climbed once
+        while (
+            frame is not None and frame.f_trace != self.again
+        ):  # below one that is traced, all are: a very deep stack is climbed once
             if _answers(frame.f_code.co_filename):
                 frame.f_trace, frame.f_trace_opcodes = self.again, True
             frame = frame.f_back
@@ -146,7 +159,9 @@ class _Traced:
         if not self.armed or not _answers(frame.f_code.co_filename):
             return None
         frame.f_trace_opcodes = True  # `while True: pass` on one line has no line events
-        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in HANDLING:  # at "exception", the handler has not begun
+        if (
+            event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in HANDLING
+        ):  # at "exception", the handler has not begun
             self.up.__traceback__ = None
             -self.bell  # noqa: B018  (it is no call on purpose)
             raise self.up
@@ -172,7 +187,9 @@ def _alarm(limits: Limits) -> Iterator[None]:
         if not armed:
             return
         left = limits.seconds - (spent() - began)
-        if signum == signal.SIGPROF and left > 0:  # the timer counts other threads, too: they compile kernels, for example
+        if (
+            signum == signal.SIGPROF and left > 0
+        ):  # the timer counts other threads, too: they compile kernels, for example
             signal.setitimer(signal.ITIMER_PROF, max(left, 0.01), 0.05)
             return
         insist.start(frame)
@@ -181,7 +198,10 @@ def _alarm(limits: Limits) -> Iterator[None]:
             raise up
 
     timers = ((signal.SIGPROF, signal.ITIMER_PROF, limits.seconds), (signal.SIGALRM, signal.ITIMER_REAL, limits.wall))
-    started, before = time.monotonic(), [(signal.signal(bell, ring), signal.setitimer(clock, 0)) for bell, clock, _ in timers]
+    started, before = (
+        time.monotonic(),
+        [(signal.signal(bell, ring), signal.setitimer(clock, 0)) for bell, clock, _ in timers],
+    )
     try:
         for _, clock, seconds in timers:
             signal.setitimer(clock, seconds, 0.05)
@@ -208,7 +228,9 @@ def _watchdog(limits: Limits) -> Iterator[None]:
         pause = min(limits.seconds / 10, 0.05)
         while not done.wait(pause):
             with lock:
-                late = not done.is_set() and (used() - began >= limits.seconds or time.monotonic() - started >= limits.wall)
+                late = not done.is_set() and (
+                    used() - began >= limits.seconds or time.monotonic() - started >= limits.wall
+                )
                 if late:
                     raise_in(me, ctypes.py_object(TimeUp))
             pause = 0.003 if late else pause
@@ -279,7 +301,10 @@ def _modes_put_back() -> Iterator[None]:
 @contextmanager
 def _settings_put_back() -> Iterator[None]:
     """What belongs to the whole kernel is as it was: random generators, the working folder, NumPy's error handling, the default dtype."""
-    places: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [(random.getstate, random.setstate), (_folder, _go_to)]
+    places: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [
+        (random.getstate, random.setstate),
+        (_folder, _go_to),
+    ]
     if (np := sys.modules.get("numpy")) is not None:
         places += [(np.geterr, lambda errors: np.seterr(**errors)), (np.random.get_state, np.random.set_state)]
     if (dtypes := sys.modules.get("minigrad.core.dtypes")) is not None:
@@ -426,4 +451,9 @@ def _explain(error: BaseException) -> dict[str, Any]:
             line = linecache.getline(code.co_filename, tb.tb_lineno).strip()
             where = {"line": tb.tb_lineno, "text": line[:80], "function": code.co_name}
         tb = tb.tb_next
-    return {"type": safe_name(type(error)), "mro": [safe_name(c) for c in type(error).__mro__], "message": message, "where": where}
+    return {
+        "type": safe_name(type(error)),
+        "mro": [safe_name(c) for c in type(error).__mro__],
+        "message": message,
+        "where": where,
+    }

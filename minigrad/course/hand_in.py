@@ -41,18 +41,25 @@ def hand_in(name: str | Path | None, judged: Mapping[str, Claim]) -> Note:
     if path is None or not path.is_file():
         there = ", ".join(p.name for p in sorted(Path().glob("*.ipynb"))) or "none"
         what = f"There is no file {path}" if path is not None else "Jupyter does not say which notebook this is"
-        return Note("○ Nothing was written", f'{what}. Name it: check.hand_in("NAME.ipynb"). Notebooks in this folder: {there}.')
+        return Note(
+            "○ Nothing was written", f'{what}. Name it: check.hand_in("NAME.ipynb"). Notebooks in this folder: {there}.'
+        )
     ids = tuple(id for id, ex in exercises.items() if ex.graded)
     found = read({"path": str(path), "member": "", "name": path.name, "ids": ids})
     if not found.books or not found.books[0].answers:
         return Note("✗ Nothing was written", "\n".join(found.problems) or f"The grader finds no answer in {path.name}.")
     book = found.books[0]
     rows = [("exercise", "found in", "by", "here")]
-    rows += [(id, answer.where or "–", answer.by or "–", _state(id, answer, book, judged)) for id, answer in book.answers.items()]
+    rows += [
+        (id, answer.where or "–", answer.by or "–", _state(id, answer, book, judged))
+        for id, answer in book.answers.items()
+    ]
     stale = [id for id, answer in book.answers.items() if _stale(id, answer, judged)]
     if stale:
         what = f"The saved file has another version of {', '.join(stale)} than the one that was checked."
-        return Note("✗ Nothing was written", f"{what} Save the notebook (Ctrl+S), then run this again.", rows=tuple(rows))
+        return Note(
+            "✗ Nothing was written", f"{what} Save the notebook (Ctrl+S), then run this again.", rows=tuple(rows)
+        )
     out = path.with_name(f"{path.stem}_hand_in.zip")
     try:
         _write(out, path, book)
@@ -61,7 +68,11 @@ def hand_in(name: str | Path | None, judged: Mapping[str, Claim]) -> Note:
         return Note("✗ Nothing was written", f"{out.name} could not be written ({why}).", rows=tuple(rows))
     doubts = [answer.doubt for answer in book.answers.values() if answer.doubt]
     saved = time.strftime("%H:%M", time.localtime(path.stat().st_mtime))
-    body = [f"It holds the notebook as it was saved at {saved}. What you change later is not in it.", *doubts, *found.problems]
+    body = [
+        f"It holds the notebook as it was saved at {saved}. What you change later is not in it.",
+        *doubts,
+        *found.problems,
+    ]
     return Note(f"✓ Hand in {out.name}", "\n".join(body), rows=tuple(rows))
 
 
@@ -85,7 +96,10 @@ def _state(id: str, answer: Answer, book: Book, judged: Mapping[str, Claim]) -> 
 
 def _write(out: Path, path: Path, book: Book) -> None:
     data = path.read_bytes()
-    answers = {id: {"cell": a.where, "by": a.by, "tried": a.tried, "program": fingerprint(a.source)} for id, a in book.answers.items()}
+    answers = {
+        id: {"cell": a.where, "by": a.by, "tried": a.tried, "program": fingerprint(a.source)}
+        for id, a in book.answers.items()
+    }
     manifest = {"notebook": path.name, "sha256": hashlib.sha256(data).hexdigest(), "answers": answers}
     temporary = out.with_suffix(".tmp")
     with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as z:

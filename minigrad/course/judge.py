@@ -62,13 +62,17 @@ def judge(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple
             wrong_at[probe.name] = {"probe": probe.name, **where} | ({"node": probe.name} if ex.by_entry else {})
     right = {line.probe for line in lines if line.level in RIGHT}
     if len(right) == len(ex.probes):
-        return Verdict(tuple(lines), True, 1.0, notes=(*_remarks(ex, outcomes, inputs), *_notes(outcomes)), ideas=ideas(ex, right))
+        return Verdict(
+            tuple(lines), True, 1.0, notes=(*_remarks(ex, outcomes, inputs), *_notes(outcomes)), ideas=ideas(ex, right)
+        )
     score = sum(worth for _, worth, earned in ex.earned(right) if earned)
     if right <= _passed_by_stub(ex, inputs):
         score = 0.0  # no points for what the untouched stub passes too
     hint, mistake, shown_by = _hint(ex, outcomes, [line.probe for line in lines if line.level == OFF], inputs)
     shows = [wrong_at[name] for name in (*shown_by, *wrong_at) if name in wrong_at]
-    return Verdict(tuple(lines), False, score, hint, mistake, shows[0] if shows else None, _notes(outcomes), ideas(ex, right))
+    return Verdict(
+        tuple(lines), False, score, hint, mistake, shows[0] if shows else None, _notes(outcomes), ideas(ex, right)
+    )
 
 
 def ideas(ex: Exercise, right: Collection[str]) -> tuple[tuple[str, bool], ...]:
@@ -77,11 +81,13 @@ def ideas(ex: Exercise, right: Collection[str]) -> tuple[tuple[str, bool], ...]:
 
 
 def by_idea(found: Iterable[tuple[str, bool]]) -> str:
-    """"order ✗ · each value once ✓", or ""."""
+    """ "order ✗ · each value once ✓", or ""."""
     return " · ".join(f"{name} {GLYPH[EXACT if there else OFF]}" for name, there in found)
 
 
-def _hint(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> tuple[str, str, tuple[str, ...]]:
+def _hint(
+    ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
+) -> tuple[str, str, tuple[str, ...]]:
     """(hint, the mistake's name, the probes that show it): of the bank if it has this mistake, otherwise of a general kind."""
     known = recognise(ex, outcomes, wrong, inputs)
     if not ex.by_entry:
@@ -95,7 +101,10 @@ def _hint(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: 
             found.append(((entry,), *symptom(ex, {entry: outcomes[entry]}, [entry], inputs)))
     found.sort(key=lambda part: wrong.index(next(entry for entry in part[0] if entry in wrong)))
     plain = len(found) == 1
-    told = [h if plain or ":" in h[:40] or h.lower().startswith(on[0].lower()) else f"{' and '.join(on)}: {h}" for on, h, _ in found]
+    told = [
+        h if plain or ":" in h[:40] or h.lower().startswith(on[0].lower()) else f"{' and '.join(on)}: {h}"
+        for on, h, _ in found
+    ]
     return "\n".join(told), next((name for *_, name in found if name), ""), ()
 
 
@@ -128,7 +137,9 @@ def judge_probe(ex: Exercise, probe: Probe, args: tuple, outcome: dict) -> tuple
         return Line(probe.name, OFF, "still None"), None
     if probe.reads_as is not None:
         got = safely(probe.reads_as, got, otherwise=got)
-    level, say, where = compare(got, wanted(ex, probe, args), probe.rtol, probe.atol, coy=ex.is_value, parts=probe.parts)
+    level, say, where = compare(
+        got, wanted(ex, probe, args), probe.rtol, probe.atol, coy=ex.is_value, parts=probe.parts
+    )
     return Line(probe.name, level, say), where
 
 
@@ -138,7 +149,11 @@ def _form(got: Any) -> str:
 
 def _remarks(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> tuple[str, ...]:
     """What the probes have to remark on a right answer, each sentence once."""
-    said = (safely(p.note, outcomes[p.name]["got"], *inputs.get(p.name, p.args), otherwise="") for p in ex.probes if p.note is not None)
+    said = (
+        safely(p.note, outcomes[p.name]["got"], *inputs.get(p.name, p.args), otherwise="")
+        for p in ex.probes
+        if p.note is not None
+    )
     return tuple(dict.fromkeys(text for text in said if text))
 
 

@@ -17,6 +17,7 @@ TURNED = {
     ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
 }  # fmt: skip
 
+
 def mutants(source: str) -> Iterator[tuple[str, str, str]]:
     """(what was broken, the broken source, the kind in words) for every place where `source` can be broken.
 
@@ -72,7 +73,10 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
         for path, node in _walk(tree):
             if _of_self(node) and isinstance(node.ctx, ast.Load) and node.attr in kept:
                 for attribute in kept:
-                    yield once(path, ast.Attribute(node.value, attribute, ast.Load())), "two attributes of self are confused in one place"
+                    yield (
+                        once(path, ast.Attribute(node.value, attribute, ast.Load())),
+                        "two attributes of self are confused in one place",
+                    )
         for path, node in _walk(tree):
             if isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Return):
                 for inner, loop in _walk(node):
@@ -84,7 +88,10 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
             made = {n.targets[0].id: n.value.left for n in ast.walk(function) if _is_computed(n)}  # type: ignore[attr-defined]
             for path, node in _walk(tree):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in made:
-                    yield once(path, made[node.id]), "a value is used in one place as it was before the last thing was done to it"
+                    yield (
+                        once(path, made[node.id]),
+                        "a value is used in one place as it was before the last thing was done to it",
+                    )
             names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})
             for a in names:
                 for b in names:
@@ -120,7 +127,11 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
     one = ast.Constant(1)
     match node:
         case ast.Call(ast.Name("range"), [ast.expr() as end], []):
-            ends: list[list[ast.expr]] = [[ast.BinOp(end, ast.Sub(), one)], [one, end], [ast.BinOp(end, ast.Add(), one)]]
+            ends: list[list[ast.expr]] = [
+                [ast.BinOp(end, ast.Sub(), one)],
+                [one, end],
+                [ast.BinOp(end, ast.Add(), one)],
+            ]
             for bounds in ends:
                 yield ast.Call(ast.Name("range", ast.Load()), bounds, []), "a loop starts or ends one place off"
         case ast.Subscript(value, ast.Name() | ast.BinOp() as index, context):
@@ -128,16 +139,25 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
                 yield ast.Subscript(value, ast.BinOp(index, op, one), context), "an index is off by one"
             yield ast.Subscript(value, ast.Constant(0), context), "the first entry is always taken"
         case ast.Subscript(value, ast.Tuple([ast.Call(ast.Attribute(_, "arange")), which]), context):
-            yield ast.Subscript(value, ast.Tuple([ast.Slice(), which]), context), "whole columns are chosen, not one entry of each row"
+            yield (
+                ast.Subscript(value, ast.Tuple([ast.Slice(), which]), context),
+                "whole columns are chosen, not one entry of each row",
+            )
         case ast.AugAssign(target, ast.Sub() | ast.Add() as op, value):
             turned = ast.Add() if isinstance(op, ast.Sub) else ast.Sub()
-            yield ast.AugAssign(target, turned, value), "something is added that should be subtracted, or the other way round"
+            yield (
+                ast.AugAssign(target, turned, value),
+                "something is added that should be subtracted, or the other way round",
+            )
         case ast.Constant(int() | float() as number) if number in (0, 1) and not isinstance(number, bool):
             yield ast.Constant(1 - number), "a 0 and a 1 are exchanged"
         case ast.BinOp(left, ast.Mult() | ast.Div() as op, right):
             other = ast.Div() if isinstance(op, ast.Mult) else ast.Mult()
             yield ast.BinOp(left, other, right), "a multiplication and a division are exchanged"
-            yield ast.BinOp(right, ast.Div(), left), "a division is made that should be a multiplication, or the wrong way round"
+            yield (
+                ast.BinOp(right, ast.Div(), left),
+                "a division is made that should be a multiplication, or the wrong way round",
+            )
             yield ast.BinOp(ast.Constant(2), ast.Mult(), node), "there is a factor 2 too many"
             yield ast.BinOp(ast.Constant(0.5), ast.Mult(), node), "a factor 2 is missing"
             if isinstance(op, ast.Mult):
@@ -155,7 +175,11 @@ def _slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
         case ast.Attribute(value, "sum" | "mean" as name):
             yield ast.Attribute(value, "mean" if name == "sum" else "sum", ast.Load()), "a sum and a mean are exchanged"
         case ast.Attribute(value, name, ast.Load()) if name in OTHER:
-            what = "a value and a gradient" if name in ("data", "grad") else f"{min(name, OTHER[name])} and {max(name, OTHER[name])}"
+            what = (
+                "a value and a gradient"
+                if name in ("data", "grad")
+                else f"{min(name, OTHER[name])} and {max(name, OTHER[name])}"
+            )
             yield ast.Attribute(value, OTHER[name], ast.Load()), f"{what} are exchanged"
         case ast.Call(ast.Name(name), arguments, []) if name in OTHER:
             what = f"{min(name, OTHER[name])} and {max(name, OTHER[name])} are exchanged"
@@ -184,9 +208,15 @@ def _more_slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
                 yield ast.Subscript(value, ast.Slice(upper, lower), context), "the other part of a list is taken"
             for op in (ast.Sub(), ast.Add()):
                 if lower is not None:
-                    yield ast.Subscript(value, ast.Slice(ast.BinOp(lower, op, one), upper), context), "a slice begins one place off"
+                    yield (
+                        ast.Subscript(value, ast.Slice(ast.BinOp(lower, op, one), upper), context),
+                        "a slice begins one place off",
+                    )
                 if upper is not None:
-                    yield ast.Subscript(value, ast.Slice(lower, ast.BinOp(upper, op, one)), context), "a slice ends one place off"
+                    yield (
+                        ast.Subscript(value, ast.Slice(lower, ast.BinOp(upper, op, one)), context),
+                        "a slice ends one place off",
+                    )
         case ast.BinOp(left, ast.MatMult(), right):
             yield ast.BinOp(left, ast.Mult(), right), "entries are multiplied one by one where a matrix product belongs"
         case ast.BinOp(ast.Call(ast.Name("sum") as total, [ast.GeneratorExp(part, loops)]), ast.Pow(), power):
@@ -210,9 +240,16 @@ def _more_slips(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
                 case ast.Attribute(value, "transpose" | "swapaxes" | "permute"):
                     yield value, "a transpose is missing"
                 case ast.Attribute(value, "softmax"):
-                    scores = arguments[0] if isinstance(value, ast.Name) and value.id in ("torch", "F") and arguments else value
+                    scores = (
+                        arguments[0]
+                        if isinstance(value, ast.Name) and value.id in ("torch", "F") and arguments
+                        else value
+                    )
                     for name in ("exp", "sigmoid"):
-                        yield ast.Call(ast.Attribute(scores, name, ast.Load()), [], []), f"{name} stands where softmax belongs"
+                        yield (
+                            ast.Call(ast.Attribute(scores, name, ast.Load()), [], []),
+                            f"{name} stands where softmax belongs",
+                        )
 
 
 def _rearranged(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
@@ -226,7 +263,10 @@ def _rearranged(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
 
     for i, statement in enumerate(body):
         if i + 1 < len(body) and not isinstance(body[i + 1], ast.Return):
-            yield with_body(node, [*body[:i], body[i + 1], statement, *body[i + 2 :]]), "two lines are in the wrong order"
+            yield (
+                with_body(node, [*body[:i], body[i + 1], statement, *body[i + 2 :]]),
+                "two lines are in the wrong order",
+            )
         if isinstance(statement, ast.Assign) and not isinstance(statement.targets[0], ast.Name):
             yield with_body(node, [*body[:i], *body[i + 1 :]]), "something is computed and not stored"
         if isinstance(statement, (ast.For, ast.While)):
@@ -240,7 +280,13 @@ def _rearranged(node: ast.AST) -> Iterator[tuple[ast.AST, str]]:
 
 def _upstream(tree: ast.AST) -> set[str]:
     """The arguments of functions and methods, not of functions inside them, that hold an upstream gradient."""
-    tops = [n for c in ast.walk(tree) if isinstance(c, (ast.Module, ast.ClassDef)) for n in c.body if isinstance(n, ast.FunctionDef)]
+    tops = [
+        n
+        for c in ast.walk(tree)
+        if isinstance(c, (ast.Module, ast.ClassDef))
+        for n in c.body
+        if isinstance(n, ast.FunctionDef)
+    ]
     return {a.arg for function in tops for a in function.args.args} & UPSTREAM
 
 
@@ -272,15 +318,28 @@ class _Renamed(ast.NodeTransformer):
 def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
     match node:
         case ast.Call(ast.Name("Value") as made, [data, ast.Tuple([_, *_]), *rest], []):
-            yield ast.Call(made, [data, ast.Tuple([], ast.Load()), *rest], []), "a result does not remember what it was made from"
-        case ast.FunctionDef(name, ast.arguments(args=[ast.arg(this), _]), [ast.Return(ast.BinOp(left, op, right))]) if name[:2] == "__":
+            yield (
+                ast.Call(made, [data, ast.Tuple([], ast.Load()), *rest], []),
+                "a result does not remember what it was made from",
+            )
+        case ast.FunctionDef(
+            name, ast.arguments(args=[ast.arg(this), _]), [ast.Return(ast.BinOp(left, op, right))]
+        ) if name[:2] == "__":
             number = ast.BinOp(_number_of(left), op, _number_of(right))
             plain = ast.Call(ast.Call(ast.Name("type", ast.Load()), [ast.Name(this, ast.Load())], []), [number], [])
-            yield type(node)(**{**dict(ast.iter_fields(node)), "body": [ast.Return(plain)]}), f"{name} makes a number without a past"
+            yield (
+                type(node)(**{**dict(ast.iter_fields(node)), "body": [ast.Return(plain)]}),
+                f"{name} makes a number without a past",
+            )
         case ast.Call(ast.Name("list"), [ast.Name() as given], []):
             yield given, "a list of the caller's is changed"
-        case ast.For(ast.Tuple([ast.Name(i), ast.Name(item)]), ast.Call(ast.Name("enumerate"), [ast.Name() as items], [])):
-            yield _Identity(i, item, items).visit(copy.deepcopy(node)), "entries are compared by identity, not by their place"
+        case ast.For(
+            ast.Tuple([ast.Name(i), ast.Name(item)]), ast.Call(ast.Name("enumerate"), [ast.Name() as items], [])
+        ):
+            yield (
+                _Identity(i, item, items).visit(copy.deepcopy(node)),
+                "entries are compared by identity, not by their place",
+            )
         case ast.AugAssign(target, _, value):
             yield ast.Assign([target], value), "something is overwritten that should be added to"
             yield ast.Pass(), "one update is missing"
@@ -288,7 +347,10 @@ def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
             yield left, "one factor is missing"
             yield right, "one factor is missing"
         case ast.BinOp(left, ast.Sub() | ast.Add() as op, right):
-            yield ast.BinOp(left, ast.Add() if isinstance(op, ast.Sub) else ast.Sub(), right), "a plus and a minus are exchanged"
+            yield (
+                ast.BinOp(left, ast.Add() if isinstance(op, ast.Sub) else ast.Sub(), right),
+                "a plus and a minus are exchanged",
+            )
             yield left, "one term is missing"
             yield right, "one term is missing"
             if isinstance(op, ast.Sub):
@@ -312,12 +374,21 @@ def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
         case ast.Expr(ast.Call()):
             yield ast.Pass(), "one step is left out"
         case ast.Call(ast.Attribute(value, "pop"), [], []):
-            yield ast.Call(ast.Attribute(value, "pop", ast.Load()), [ast.Constant(0)], []), "a list is used from the wrong end"
+            yield (
+                ast.Call(ast.Attribute(value, "pop", ast.Load()), [ast.Constant(0)], []),
+                "a list is used from the wrong end",
+            )
         case ast.Call(ast.Attribute(value, "pop"), [_], []):
             yield ast.Call(ast.Attribute(value, "pop", ast.Load()), [], []), "a list is used from the wrong end"
-        case ast.Call(ast.Name(), [argument], []) if not isinstance(argument, ast.Starred):  # f(x) -> x: reversed, cos, abs, ...
+        case ast.Call(ast.Name(), [argument], []) if not isinstance(
+            argument, ast.Starred
+        ):  # f(x) -> x: reversed, cos, abs, ...
             yield argument, "a function is not applied in one place"
-        case ast.Call(ast.Attribute(value), [], []) if not isinstance(value, ast.Name) or value.id not in ("torch", "np", "math"):
+        case ast.Call(ast.Attribute(value), [], []) if not isinstance(value, ast.Name) or value.id not in (
+            "torch",
+            "np",
+            "math",
+        ):
             yield value, "a method is not called in one place"  # x.relu() -> x
         case ast.Subscript(value, ast.Slice(None, None, ast.UnaryOp())):  # x[::-1] -> x
             yield value, "an order is not reversed"
@@ -363,7 +434,9 @@ def _walk(node: ast.AST, path: tuple = ()) -> Iterator[tuple[tuple, ast.AST]]:
 def _replaced(tree: ast.AST, path: tuple, new: ast.AST) -> ast.AST:
     """The tree with `new` at the end of `path`. Only what lies on the path is copied: a solution has hundreds of mutants."""
     if not path:
-        return ast.fix_missing_locations(copy.deepcopy(new))  # ast.unparse asks for a line, and brackets a node that occurs twice
+        return ast.fix_missing_locations(
+            copy.deepcopy(new)
+        )  # ast.unparse asks for a line, and brackets a node that occurs twice
     (name, i), rest = path[0], path[1:]
     above, old = copy.copy(tree), getattr(tree, name)
     if i is None:

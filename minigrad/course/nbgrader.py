@@ -92,7 +92,9 @@ def _add_grade_cells(nb: Any) -> int:
         if id and cell.cell_type == "code" and exercises[id].graded:
             pending, count = exercises[id], count + 1
             cell.source = solution_cell(pending)
-            cell.metadata["nbgrader"] = _metadata(f"answer-{_dashed(pending)}", grade=False, solution=True, locked=False)
+            cell.metadata["nbgrader"] = _metadata(
+                f"answer-{_dashed(pending)}", grade=False, solution=True, locked=False
+            )
             cells.append(cell)
             continue
         cells.append(cell)
@@ -118,7 +120,9 @@ def _grade_cell(ex: Exercise, new_code_cell: Any) -> Any:
         f"from minigrad.course.nbgrader import points as points_of_{name}\n\n"
         f'points_of_{name}("{ex.id}")'
     )
-    metadata = {"nbgrader": _metadata(f"grade-{_dashed(ex)}", grade=True, solution=False, locked=True, points=ex.counted_points)}
+    metadata = {
+        "nbgrader": _metadata(f"grade-{_dashed(ex)}", grade=True, solution=False, locked=True, points=ex.counted_points)
+    }
     return new_code_cell(source, metadata=metadata, id=f"grade-{_dashed(ex)}")
 
 
@@ -170,7 +174,9 @@ def preprocessors(root: str) -> list[type]:
             there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
             about = resources["nbgrader"]
             handed_out = _grade_ids(Path(root) / "source" / about["assignment"] / f"{about['notebook']}.ipynb")
-            for ex in exercises.values():  # a grade cell that is gone comes back, whether it was deleted or its metadata were lost
+            for ex in (
+                exercises.values()
+            ):  # a grade cell that is gone comes back, whether it was deleted or its metadata were lost
                 if f"grade-{_dashed(ex)}" in handed_out - there:
                     nb.cells.append(_grade_cell(ex, new_code_cell))
             for cell in nb.cells:
@@ -182,7 +188,15 @@ def preprocessors(root: str) -> list[type]:
                     cell.execution_count = 1
             return nb, resources
 
-    return [GradeApart, IgnorePattern, ClearMetadataPreprocessor, LimitOutput, SaveGrades, AssignLatePenalties, CheckCellMetadata]
+    return [
+        GradeApart,
+        IgnorePattern,
+        ClearMetadataPreprocessor,
+        LimitOutput,
+        SaveGrades,
+        AssignLatePenalties,
+        CheckCellMetadata,
+    ]
 
 
 def _grade_ids(path: Path) -> set[str]:
@@ -199,7 +213,9 @@ def _graded_by(cell: Any) -> Exercise | None:
     return exercises[f"{chapter}.{letter}"] if f"{chapter}.{letter}" in set(exercises) else None
 
 
-def _grade_notebook(cells: Sequence[Any], name: str, setting: Any, student: str, only: Sequence[str] = ()) -> dict[str, Grade]:
+def _grade_notebook(
+    cells: Sequence[Any], name: str, setting: Any, student: str, only: Sequence[str] = ()
+) -> dict[str, Grade]:
     """The grade of every exercise of the course in this notebook, or of `only` these. Nothing in it can make this raise."""
     plain = [{"cell_type": c["cell_type"], "source": c["source"], "metadata": c.get("metadata", {})} for c in cells]
     only = only or tuple(id for id, ex in exercises.items() if ex.graded)
@@ -214,11 +230,15 @@ def _grade_notebook(cells: Sequence[Any], name: str, setting: Any, student: str,
                 if not answer.source:
                     raise ValueError(answer.doubt)
                 inputs = draw_inputs(ex, setting.key, student, setting.round)
-                grades[id] = grade_answer(ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers, after=answer.after)
+                grades[id] = grade_answer(
+                    ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers, after=answer.after
+                )
             except ValueError as error:
                 grades[id] = Grade(id, 0.0, 0.0, ex.points, f"{error}: look at it by hand")
             except Exception as error:
-                grades[id] = Grade(id, 0.0, 0.0, ex.points, f"could not be judged ({type(error).__name__}): look at it by hand")
+                grades[id] = Grade(
+                    id, 0.0, 0.0, ex.points, f"could not be judged ({type(error).__name__}): look at it by hand"
+                )
     return grades
 
 
@@ -232,8 +252,20 @@ def _say(ex: Exercise, grade: Grade) -> str:
     lines = tuple(Line(*line) for line in grade.lines)
     state = "passed" if grade.score == 1 else "failed"
     notes = () if grade.ran == "ok" else (grade.ran,)
-    return repr(Result(ex.id, ex.title, state, grade.score, ex.points, lines, grade.hint, grade.mistake, notes=notes,
-                       ideas=ideas(ex, [line.probe for line in lines if line.level in RIGHT])))
+    return repr(
+        Result(
+            ex.id,
+            ex.title,
+            state,
+            grade.score,
+            ex.points,
+            lines,
+            grade.hint,
+            grade.mistake,
+            notes=notes,
+            ideas=ideas(ex, [line.probe for line in lines if line.level in RIGHT]),
+        )
+    )
 
 
 # ---- grading, from a grade cell in a kernel -------------------------------------------------------------------------------------------
@@ -254,7 +286,9 @@ def points(id: str) -> float | str:
 def _judge_stdin() -> None:
     job = json.loads(sys.stdin.buffer.read())
     cells = [{"cell_type": "code", "source": source} for source in job["cells"]]
-    grades = _grade_notebook(cells, "the notebook", Setting(b"a key that every student may know", "1", ()), "", [job["id"]])
+    grades = _grade_notebook(
+        cells, "the notebook", Setting(b"a key that every student may know", "1", ()), "", [job["id"]]
+    )
     close()
     print(json.dumps(asdict(grades[job["id"]])))
 
@@ -263,7 +297,9 @@ def _judge_stdin() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m minigrad.course.nbgrader", description="Make nbgrader's course folder.")
+    parser = argparse.ArgumentParser(
+        prog="python -m minigrad.course.nbgrader", description="Make nbgrader's course folder."
+    )
     parser.add_argument("out", type=Path, help="the folder to write: source/, nbgrader_config.py, key")
     parser.add_argument("--notebooks", type=Path, help="the learner's notebooks (default: the course's)")
     options = parser.parse_args(arguments)
@@ -274,8 +310,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(f"There are no notebooks in {where}: say where they are with --notebooks.")
     made = write_course(options.out, found)
     if not made:
-        raise SystemExit("None of these notebooks has an exercise (a cell with the metadata {'minigrad': {'exercise': ...}}).")
-    print(f"{len(made)} assignments in {options.out / 'source'}. Next, in {options.out}: nbgrader generate_assignment {made[0]} --create")
+        raise SystemExit(
+            "None of these notebooks has an exercise (a cell with the metadata {'minigrad': {'exercise': ...}})."
+        )
+    print(
+        f"{len(made)} assignments in {options.out / 'source'}. Next, in {options.out}: nbgrader generate_assignment {made[0]} --create"
+    )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,10 @@ def keep(ex: Exercise, answer: Any, folder: Path) -> Note:
     """Put the cell that defines `answer` into the file, in place of an earlier one of the same exercise."""
     source = source_of(answer)
     if not source:
-        return Note(f"○ {ex.id}: not kept", "The source of your answer was not found. Run its cell again, then its check, then this.")
+        return Note(
+            f"○ {ex.id}: not kept",
+            "The source of your answer was not found. Run its cell again, then its check, then this.",
+        )
     part = f"# ---- {ex.id} {ex.title} ----\n{source}\n# ---- end of {ex.id} ----\n"
     path = folder / FILE
     try:
@@ -36,14 +39,25 @@ def keep(ex: Exercise, answer: Any, folder: Path) -> Note:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         return Note(f"✗ {ex.id}: not kept", f"{FILE} could not be written ({error.strerror or type(error).__name__}).")
-    return Note(f"✓ {ex.id}: kept in {FILE}", f"The course now takes your {ex.entry}. The file is yours, too: look at it, change it.")
+    return Note(
+        f"✓ {ex.id}: kept in {FILE}",
+        f"The course now takes your {ex.entry}. The file is yours, too: look at it, change it.",
+    )
 
 
 def source_of(answer: Any) -> str:
     """The cell that a function or class was defined in, without the calls on it (`check(...)`, prints); "" if it cannot be found."""
-    functions = [f for f in vars(answer).values() if isinstance(f, types.FunctionType)] if isinstance(answer, type) else [answer]
+    functions = (
+        [f for f in vars(answer).values() if isinstance(f, types.FunctionType)]
+        if isinstance(answer, type)
+        else [answer]
+    )
     files = {f.__code__.co_filename for f in functions if isinstance(f, types.FunctionType)}
-    lines = linecache.getlines(max(files, key=lambda name: sum(f.__code__.co_filename == name for f in functions))) if files else []
+    lines = (
+        linecache.getlines(max(files, key=lambda name: sum(f.__code__.co_filename == name for f in functions)))
+        if files
+        else []
+    )
     try:
         body = ast.parse("".join(lines)).body
     except SyntaxError:
@@ -83,7 +97,10 @@ def _run(path: Path, text: str) -> types.ModuleType | str:
     try:
         exec(compile(text, str(path), "exec"), module.__dict__)
     except Exception as error:
-        line = next((tb.tb_lineno for tb in _frames(error) if tb.tb_frame.f_code.co_filename == str(path)), getattr(error, "lineno", None))
+        line = next(
+            (tb.tb_lineno for tb in _frames(error) if tb.tb_frame.f_code.co_filename == str(path)),
+            getattr(error, "lineno", None),
+        )
         return f"{FILE} stops with {type(error).__name__}" + (f" in line {line}" if line else "")
     setattr(module, BOUND, frozenset(vars(module)))
     return module

@@ -29,7 +29,11 @@ def plain(x: Any, depth: int = 0) -> Any:
     if x is None or t is bool or t is float:
         return x
     if t is int:
-        return x if x.bit_length() <= 1000 else odd(f"a whole number of about {int(x.bit_length() * math.log10(2)) + 1} digits")
+        return (
+            x
+            if x.bit_length() <= 1000
+            else odd(f"a whole number of about {int(x.bit_length() * math.log10(2)) + 1} digits")
+        )
     if t is str:
         return x[:MAX_TEXT]
     if x is Ellipsis:
@@ -54,7 +58,17 @@ def plain(x: Any, depth: int = 0) -> Any:
         return {str(plain(k, depth + 1)): plain(v, depth + 1) for k, v in dict(x).items()}
     if isinstance(x, (set, frozenset)):
         return odd("a set")
-    if t.__name__ in ("generator", "map", "filter", "zip", "range", "reversed", "enumerate", "dict_values", "dict_keys"):
+    if t.__name__ in (
+        "generator",
+        "map",
+        "filter",
+        "zip",
+        "range",
+        "reversed",
+        "enumerate",
+        "dict_values",
+        "dict_keys",
+    ):
         return [plain(item, depth + 1) for item in itertools.islice(x, MAX_ITEMS)]
     if isinstance(x, type):
         return odd(f"the class {safe_name(x)}, not an object of it")

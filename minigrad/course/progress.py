@@ -56,7 +56,11 @@ def _read() -> tuple[dict[str, dict[str, Any]], dict[str, Any], str]:
     except FileNotFoundError:
         return {}, {}, ""
     except OSError as error:
-        return {}, {}, f"Progress could not be read ({error.strerror or type(error).__name__}); checks work all the same."
+        return (
+            {},
+            {},
+            f"Progress could not be read ({error.strerror or type(error).__name__}); checks work all the same.",
+        )
     except (ValueError, RecursionError):
         aside = path.with_name(path.name + ".broken")
         try:
@@ -86,7 +90,12 @@ def update(id: str, **changes: Any) -> str:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
-                data = {"version": VERSION, "edition": EDITION, "exercises": entries, **({"other editions": others} if others else {})}
+                data = {
+                    "version": VERSION,
+                    "edition": EDITION,
+                    "exercises": entries,
+                    **({"other editions": others} if others else {}),
+                }
                 json.dump(data, file, ensure_ascii=False, indent=1, sort_keys=True)
             os.replace(temporary, path)
         except BaseException:

@@ -36,7 +36,11 @@ def chapters() -> list[Chapter]:
         files = importlib.metadata.files("minigrad-course") or []
     except importlib.metadata.PackageNotFoundError:
         files = []
-    return read(sorted(Path(str(f.locate())) for f in files if f.parts[-3:-1] == ("minigrad", "notebooks") and f.suffix == ".ipynb"))
+    return read(
+        sorted(
+            Path(str(f.locate())) for f in files if f.parts[-3:-1] == ("minigrad", "notebooks") and f.suffix == ".ipynb"
+        )
+    )
 
 
 def read(paths: list[Path]) -> list[Chapter]:
@@ -49,9 +53,13 @@ def _committed() -> list[Chapter]:
     # The checkout may belong to another account: git then reads it only if it is told that this is meant.
     git = ["git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT)]
     try:
-        listed = subprocess.run([*git, "ls-tree", "--name-only", "-z", "HEAD", "notebooks/"], capture_output=True, check=True).stdout
+        listed = subprocess.run(
+            [*git, "ls-tree", "--name-only", "-z", "HEAD", "notebooks/"], capture_output=True, check=True
+        ).stdout
         paths = sorted(path for path in listed.decode().split("\0") if path.endswith(".ipynb"))
-        shown = [subprocess.run([*git, "show", f"HEAD:{path}"], capture_output=True, check=True).stdout for path in paths]
+        shown = [
+            subprocess.run([*git, "show", f"HEAD:{path}"], capture_output=True, check=True).stdout for path in paths
+        ]
     except (OSError, subprocess.CalledProcessError):
         return []
     return [Chapter(path.rpartition("/")[2], content) for path, content in zip(paths, shown, strict=True)]

@@ -96,7 +96,10 @@ def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
             continue  # the learner's own line walks no lists
         if type_ in ("", error["type"]) and part in message:
             return hint, name
-    return f"It ends in {error['type']}, for the reason above. Call {ex.entry} yourself in a cell to see every step to it.", "raises"
+    return (
+        f"It ends in {error['type']}, for the reason above. Call {ex.entry} yourself in a cell to see every step to it.",
+        "raises",
+    )
 
 
 def error_sentence(error: Mapping[str, Any]) -> str:

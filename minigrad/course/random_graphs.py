@@ -12,7 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Truth = Callable[[list[float]], float]  # the value of an operation
-Into = Callable[[list[Any], Callable[[Any], Any]], list[Any]]  # the operation's inputs, from three numbers or Values and a tanh
+Into = Callable[
+    [list[Any], Callable[[Any], Any]], list[Any]
+]  # the operation's inputs, from three numbers or Values and a tanh
 
 
 def as_they_are(values: list[Any], _tanh: Callable[[Any], Any]) -> list[Any]:
@@ -80,7 +82,9 @@ def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, into: Into
         _grow(n, leaves, lambda v: v.tanh(), op).backward()
         worst = 0.0
         for i, leaf in enumerate(leaves):
-            up, down = (_grow(n, [x + s * h * (i == j) for j, x in enumerate(numbers)], math.tanh, plain) for s in (1, -1))
+            up, down = (
+                _grow(n, [x + s * h * (i == j) for j, x in enumerate(numbers)], math.tanh, plain) for s in (1, -1)
+            )
             numeric = (up - down) / (2 * h)
             error = abs(leaf.grad - numeric) / max(1.0, abs(numeric))
             worst = worst if error <= worst else error if error == error else math.inf  # nan is no small error

@@ -95,7 +95,11 @@ class Result:
         first = next((line for line in self.lines if line.level == OFF), self.lines[0])
         full = 10 * len(works) // len(self.lines)
         bar = "▰" * full + "▱" * (10 - full)
-        return [first], [line for line in self.lines if line is not first], f"{bar} {len(works)} of {len(self.lines)} work"
+        return (
+            [first],
+            [line for line in self.lines if line is not first],
+            f"{bar} {len(works)} of {len(self.lines)} work",
+        )
 
     def _advice(self) -> list[tuple[str, str]]:
         """What helps, before what fails: ("Next" or "Hint", sentence)."""
@@ -144,7 +148,9 @@ class Note:
         parts = [self.head]
         if self.rows:
             widths = [max(len(row[i]) for row in self.rows) for i in range(len(self.rows[0]))]
-            parts += ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in self.rows]
+            parts += [
+                "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in self.rows
+            ]
         parts += [part for part in (self.code.rstrip(), self.body) if part]
         return "\n".join(parts)
 
@@ -153,7 +159,8 @@ class Note:
         if self.rows:
             head = "".join(f'<th scope="col" style="text-align:left">{escape(c)}</th>' for c in self.rows[0])
             body = "".join(
-                "<tr>" + "".join(f'<td style="text-align:left">{escape(c)}</td>' for c in row) + "</tr>" for row in self.rows[1:]
+                "<tr>" + "".join(f'<td style="text-align:left">{escape(c)}</td>' for c in row) + "</tr>"
+                for row in self.rows[1:]
             )
             inner += f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         inner += f"<pre>{escape(self.code.rstrip())}</pre>" if self.code else ""

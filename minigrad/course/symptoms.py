@@ -32,7 +32,9 @@ MEASURE = "Measure before you repair: which two numbers, or shapes, should be eq
 UNKNOWN = "I don't recognise this one. Here is a first hint: "
 
 
-def symptom(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> tuple[str, str]:
+def symptom(
+    ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
+) -> tuple[str, str]:
     """(hint, name) for an answer with these wrong probes; the name is "" when only the exercise's own first hint is left."""
     hint, name = _violent(ex, list(outcomes.values()))
     if not hint:
@@ -69,7 +71,13 @@ def _shown(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs:
         return ""
     told = []
     for p in ex.probes:
-        if p.name in wrong and p.accept is None and not p.raises and p.name in outcomes and not outcomes[p.name]["error"]:
+        if (
+            p.name in wrong
+            and p.accept is None
+            and not p.raises
+            and p.name in outcomes
+            and not outcomes[p.name]["error"]
+        ):
             args = inputs.get(p.name, p.args)
             got, want = _written(outcomes[p.name]["got"]), _written(wanted(ex, p, args))
             if len(got) + len(want) <= 90:
@@ -91,11 +99,17 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
         work = "work that doubles with every step, or a search through a long list in each step (x in a list; a set knows at once)"
         return f"The answer did not come back in time: is there a loop that never ends, {work}?", "never ends"
     if any(o["raised_limit"] for o in outcomes):
-        return "Please leave sys.setrecursionlimit alone: the exercise can be solved within it.", "raises the recursion limit"
+        return (
+            "Please leave sys.setrecursionlimit alone: the exercise can be solved within it.",
+            "raises the recursion limit",
+        )
     if "Borrowed" in types:
         return f"Write {ex.entry} yourself: the next chapters build on what you find out here.", "imported"
     if "ByHand" in types:
-        return f"Work out the formula and write it down: while {ex.entry} is judged, nothing differentiates for you.", "not by hand"
+        return (
+            f"Work out the formula and write it down: while {ex.entry} is judged, nothing differentiates for you.",
+            "not by hand",
+        )
     if "RecursionError" in types:
         return "A function calls itself without end, or too deeply. What stops it?", "recursion"
     if errors and len(errors) == len(outcomes):
@@ -103,7 +117,10 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
     if not ex.is_value and got and all(g is None for g in got):
         return "Nothing came back: is a return missing?", "returns nothing"
     if any(isinstance(g, dict) and "complex" in str(g.get("!")) for part in got for g in _nested(part)):
-        return "A complex number came out: a root, or a power with a fraction, was taken of a negative number.", "complex"
+        return (
+            "A complex number came out: a root, or a power with a fraction, was taken of a negative number.",
+            "complex",
+        )
     if any(has_nan(g) for g in got):
         where = "0/0, inf - inf, the log of a negative number, or steps so large that the numbers grew without end"
         return f"A nan appeared: look for {where}.", "nan"
@@ -118,18 +135,24 @@ def _odd(what: str) -> tuple[str, str]:
         return "The class came back, not an object of it: are the parentheses missing?", "not called"
     if " must " in what:  # a sentence of the exercise's own
         return f"{what[:1].upper()}{what[1:]}.", "another object"
-    return f"There is {what} where something simple belongs. A value of an engine holds its number in .data and its gradient in .grad.", \
-        "not numbers"
+    return (
+        f"There is {what} where something simple belongs. A value of an engine holds its number in .data and its gradient in .grad.",
+        "not numbers",
+    )
 
 
 def _untouched(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> tuple[str, str] | None:
     """The answer does in every probe what the stub does."""
+
     def same(p: Probe) -> bool:
         return alike(outcomes[p.name], outcome_of(ex, STUB, p, inputs.get(p.name, p.args)), 1e-9)
 
     if all(p.name in outcomes for p in ex.probes) and all(map(same, ex.probes)):
         if _repairs(ex):
-            return "repairs nothing", f"Every number is still that of the given program: what you changed is not the fault. {MEASURE}"
+            return (
+                "repairs nothing",
+                f"Every number is still that of the given program: what you changed is not the fault. {MEASURE}",
+            )
         return "like the stub", "It does exactly what the stub did: is what you added ever reached, and in time?"
     if not _repairs(ex):
         return None
@@ -140,8 +163,11 @@ def _untouched(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, 
             continue
         numbers = zip(pairs(got, want), pairs(stub, want), strict=True)
         if any(_near(g, of_stub) and not _near(g, w) for (_, g, w), (_, of_stub, _) in numbers):
-            return "the fault is still there", "Some numbers are still those of the given program, and wrong: the fault is there, " \
-                f"and something else was changed. {MEASURE}"
+            return (
+                "the fault is still there",
+                "Some numbers are still those of the given program, and wrong: the fault is there, "
+                f"and something else was changed. {MEASURE}",
+            )
     return None
 
 
@@ -228,21 +254,43 @@ def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
     others = [str(wanted(ex, p, p.args)).lower() for p in ex.probes if ex.by_entry and p.name != name]
     if _repairs(ex) and ex.by_entry:
         if got.strip().lower() in others and got.strip().lower() not in map(str.lower, choices):
-            return "another entry's answer", f"“{got}” is right, but for another entry. Read the question's order once more."
+            return (
+                "another entry's answer",
+                f"“{got}” is right, but for another entry. Read the question's order once more.",
+            )
         if len(want) == 1:
-            return "another line", f"Line {got} does what it should. Measure before it and after it: from which line on is something wrong?"
+            return (
+                "another line",
+                f"Line {got} does what it should. Measure before it and after it: from which line on is something wrong?",
+            )
         known = {str(k).lower() for e in exercises.chapter(ex.chapter).values() if e.by_entry for k in _words(e)}
         if got.strip().lower() not in known:
             return "none of the words", "That is none of the words in the list of causes: copy one from there."
-        return "another cause", f"“{got}” would show in another way. Which measurement would find it, and what does that say here?"
+        return (
+            "another cause",
+            f"“{got}” would show in another way. Which measurement would find it, and what does that say here?",
+        )
     if ex.by_entry and among and got.strip().lower() in others:
         return "another entry's answer", f"“{got}” belongs to another entry. What distinguishes the two?"
     if ex.by_entry and among:
-        return "another choice", f"“{got}” is one of the choices, but not for this entry. What would the entry look like if it were?"
-    if ex.by_entry and len(want) == 1 and (meant := re.search(rf"(?:^|\s){re.escape(got.strip())}  +(.+?)(?:\s\s|$)", asked, re.M)):
-        return "another choice", f"{got.strip()} says “{meant[1].strip()}”. What would you see if that were so, and is it there?"
+        return (
+            "another choice",
+            f"“{got}” is one of the choices, but not for this entry. What would the entry look like if it were?",
+        )
+    if (
+        ex.by_entry
+        and len(want) == 1
+        and (meant := re.search(rf"(?:^|\s){re.escape(got.strip())}  +(.+?)(?:\s\s|$)", asked, re.M))
+    ):
+        return (
+            "another choice",
+            f"{got.strip()} says “{meant[1].strip()}”. What would you see if that were so, and is it there?",
+        )
     if len(want) > 2 and got != want and sorted(got) == sorted(want):
-        return "another order", "Nothing is missing; two or more are in the wrong order. What does each of them need before it can happen?"
+        return (
+            "another order",
+            "Nothing is missing; two or more are in the wrong order. What does each of them need before it can happen?",
+        )
     return "", ""
 
 
@@ -253,7 +301,10 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
     """(name, hint) of a number where another one is right."""
     got, want = case.got, case.want
     if re.search(r"\brow$|\bline$|\bstep$", case.probe.name):  # a place, not a quantity: its size says nothing
-        return "another place", "It is not that one. Start at the top: which is the first that does not follow from those above it?"
+        return (
+            "another place",
+            "It is not that one. Start at the top: which is the first that does not follow from those above it?",
+        )
     counts = re.search(r"\b(how many|how often|number of)\b", ex.question + ex.stub, re.I)
     if not got and want:
         if counts:
@@ -269,18 +320,30 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
     if counts and type(got) is type(want) is int and abs(got - want) == 1:
         return "off by one", "You are off by one: where does the count begin, and is the last one part of it?"
     if want and abs(got - want) <= 0.1 * abs(want):
-        return "close", "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end."
+        return (
+            "close",
+            "You are close, so the idea may be right. Check the arithmetic of each step, and round only at the end.",
+        )
     if any(_near(got, float(n), 1e-9) for n in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?", ex.question + ex.stub)):
         return "a number of the question", "The question itself contains that number. What has to be done with it?"
     if want and any(_near(got, k * want, 5e-3) for k in SIZES):
         return "too large by a factor", "Something was multiplied in, or counted, once too often."
     if want and any(_near(got * k, want, 5e-3) for k in SIZES):
-        return "too small by a factor", "A factor is missing. Write down every step, and check what each of them contributes."
+        return (
+            "too small by a factor",
+            "A factor is missing. Write down every step, and check what each of them contributes.",
+        )
     if want and any(_near(got * q, want * p, 1e-4) for p in range(2, 8) for q in range(2, 6)):
-        return "a fraction", "Some of it is counted too often, or too seldom. List everything that contributes, and count again."
+        return (
+            "a fraction",
+            "Some of it is counted too often, or too seldom. List everything that contributes, and count again.",
+        )
     if want and not 0.1 < abs(got / want) < 10:
         size = "large" if abs(got) > abs(want) else "small"
-        return f"far too {size}", f"That is more than ten times too {size}. Estimate it first, then see which step leads so far away."
+        return (
+            f"far too {size}",
+            f"That is more than ten times too {size}. Estimate it first, then see which step leads so far away.",
+        )
     return "", ""
 
 
@@ -325,7 +388,10 @@ def _list(case: _Case) -> tuple[str, str]:
 
 def _multiple(case: _Case) -> tuple[str, str]:
     if case.ratio() is not None:
-        return "a factor", "The zeros are in the right places, and everything else is wrong by the same factor: which one?"
+        return (
+            "a factor",
+            "The zeros are in the right places, and everything else is wrong by the same factor: which one?",
+        )
     return "", ""
 
 
@@ -335,7 +401,9 @@ def _multiple(case: _Case) -> tuple[str, str]:
 def _code(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     rules = (_forms, _returned_input, _argument, _ratio, _powers, _ignored)
     alike_asked = [c for c in cases if c.probe.driver is cases[0].probe.driver]
-    tried = (rule(ex, some) for some in (cases, *([alike_asked] if len(alike_asked) < len(cases) else [])) for rule in rules)
+    tried = (
+        rule(ex, some) for some in (cases, *([alike_asked] if len(alike_asked) < len(cases) else [])) for rule in rules
+    )
     return next((found for found in chain(tried, (_in_one_part(ex, alike_asked) for _ in "1")) if found[0]), ("", ""))
 
 
@@ -367,7 +435,11 @@ def _forms(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     if 2 * len(other) >= len(cases) and other:
         if found[0][0]:
             return found[0]
-        in_part = _form_of_a_part(ex, other[0]) if isinstance(other[0].got, list) and isinstance(other[0].want, list) else ("", "")
+        in_part = (
+            _form_of_a_part(ex, other[0])
+            if isinstance(other[0].got, list) and isinstance(other[0].want, list)
+            else ("", "")
+        )
         return in_part if in_part[0] else _other_form(other[0])
     return "", ""
 
@@ -376,15 +448,26 @@ def _over_an_axis(case: _Case) -> tuple[str, str]:
     """A sum or a mean over one axis of a table is missing, or there once too often."""
     a, b = case.got, case.want
     shapes = shape_of(a), shape_of(b)
-    if None in shapes or 0 in chain(*shapes) or sorted(map(len, shapes)) != [1, 2] or not all(map(_number, chain(_flat(a), _flat(b)))):  # type: ignore
+    if (
+        None in shapes
+        or 0 in chain(*shapes)  # type: ignore[arg-type]
+        or sorted(map(len, shapes)) != [1, 2]  # type: ignore[arg-type]
+        or not all(map(_number, chain(_flat(a), _flat(b))))
+    ):
         return "", ""
     table, row = (a, b) if len(shapes[0]) == 2 else (b, a)  # type: ignore[arg-type]
     for lines in (list(zip(*table, strict=True)), table):
         for n, what in ((1, "added up"), (len(lines[0]), "averaged")):
             if len(lines) == len(row) and all(_near(sum(line) / n, x) for line, x in zip(lines, row, strict=True)):
                 if table is a:
-                    return "not summed", "The entries are right, but there is one axis too many: over which one must they be added up?"
-                return f"{what} over an axis", f"The result is {what} over an axis, but every entry is needed by itself. Where was that?"
+                    return (
+                        "not summed",
+                        "The entries are right, but there is one axis too many: over which one must they be added up?",
+                    )
+                return (
+                    f"{what} over an axis",
+                    f"The result is {what} over an axis, but every entry is needed by itself. Where was that?",
+                )
     return "", ""
 
 
@@ -392,8 +475,14 @@ def _other_form(case: _Case) -> tuple[str, str]:
     if (found := _over_an_axis(case))[0]:
         return found
     if isinstance(case.got, list) and isinstance(case.want, list):
-        return "another shape", "The shape is not the one that is needed. What does each axis, or each entry, of the result stand for?"
-    return "another kind of result", "Compare what you return with what is asked for: one number, a list, an array or a dict?"
+        return (
+            "another shape",
+            "The shape is not the one that is needed. What does each axis, or each entry, of the result stand for?",
+        )
+    return (
+        "another kind of result",
+        "Compare what you return with what is asked for: one number, a list, an array or a dict?",
+    )
 
 
 def _form(ex: Exercise, case: _Case) -> tuple[str, str]:
@@ -412,23 +501,51 @@ def _form(ex: Exercise, case: _Case) -> tuple[str, str]:
     if a and all(isinstance(g, str) for g in a) and all(_number(w) for w in b):
         return "given as text", "Write numbers, without quotation marks."
     if not isinstance(got, list):
-        return ("one number", "One number came back; a list is needed, with one number for each entry.") if _number(got) else ("", "")
+        return (
+            ("one number", "One number came back; a list is needed, with one number for each entry.")
+            if _number(got)
+            else ("", "")
+        )
     sg, sw = shape_of(got), shape_of(want)
-    if sg and sw and len(sw) == 2 and sg == sw[::-1] and all(_near(got[j][i], want[i][j]) for i in range(sw[0]) for j in range(sw[1])):
+    if (
+        sg
+        and sw
+        and len(sw) == 2
+        and sg == sw[::-1]
+        and all(_near(got[j][i], want[i][j]) for i in range(sw[0]) for j in range(sw[1]))
+    ):
         if got != want:
-            return "transposed", "The result is transposed: its rows should be its columns. Which index belongs to the output?"
+            return (
+                "transposed",
+                "The result is transposed: its rows should be its columns. Which index belongs to the output?",
+            )
     if case.same_form and not case.off:
         return "", ""
-    if len(want) > 1 and len(got) == len(want) and case.off != [] and all(_alike(g, w) for g, w in zip(got, want[::-1], strict=True)):
-        what = "Both parts are right, but exchanged." if len(want) == 2 else "The entries are right, but in the opposite order."
+    if (
+        len(want) > 1
+        and len(got) == len(want)
+        and case.off != []
+        and all(_alike(g, w) for g, w in zip(got, want[::-1], strict=True))
+    ):
+        what = (
+            "Both parts are right, but exchanged."
+            if len(want) == 2
+            else "The entries are right, but in the opposite order."
+        )
         return "another order", what
     if len(a) == len(b) and _same_numbers(a, b):
         if not case.same_form:
-            return "another form", "The numbers are right. They must come in the form that was asked for: compare the brackets."
+            return (
+                "another form",
+                "The numbers are right. They must come in the form that was asked for: compare the brackets.",
+            )
         return "another order", "The numbers are right, but some of them are in each other's places."
     if not case.same_form and a and b:
         if len(b) > len(a) and all(any(_near(g, w) for w in b) for g in a):
-            return "something is missing", "Something is missing: an entry for every output, or for every input, is needed."
+            return (
+                "something is missing",
+                "Something is missing: an entry for every output, or for every input, is needed.",
+            )
         if len(a) > len(b) and all(any(_near(g, w) for g in a) for w in b):
             return "too much", "The right numbers are there, together with others that were not asked for."
     return _form_of_a_part(ex, case)
@@ -456,10 +573,16 @@ def _form_of_a_part(ex: Exercise, case: _Case) -> tuple[str, str]:
         if not (structure(got, want) if isinstance(want, (list, dict)) else isinstance(got, (list, dict))):
             continue
         if _number(got):
-            return f"{part} is one number", f"{part}: everything was added up to one number. Which axis alone has to be summed?"
+            return (
+                f"{part} is one number",
+                f"{part}: everything was added up to one number. Which axis alone has to be summed?",
+            )
         for i, x in enumerate(case.args):
             if isinstance(x, (list, tuple)) and _alike(got, x):
-                return f"{part} is an input", f"{part}: that is {_argument_name(ex, case, i)} itself. What has to be done with it?"
+                return (
+                    f"{part} is an input",
+                    f"{part}: that is {_argument_name(ex, case, i)} itself. What has to be done with it?",
+                )
         case = _Case(case.probe, case.args, got, want)
         inner = next((f for f in (_over_an_axis(case), _form(ex, case)) if f[0]), ("", ""))
         name, hint = inner if inner[0] else ("another shape", "look at its shape first. Whose shape must it have?")
@@ -521,17 +644,30 @@ def _ratio(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     sizes = [_sizes(c) for c in cases]
     if all(k and n for k, n in zip(ratios, sizes, strict=True)):
         if all(any(_near(k, m) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[arg-type]
-            return "sum for mean", "Everything is n times too large, where n is the number of entries: you took a sum in place of a mean."
+            return (
+                "sum for mean",
+                "Everything is n times too large, where n is the number of entries: you took a sum in place of a mean.",
+            )
         if all(any(_near(k * m, 1) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[operator]
             return "mean for sum", "Everything is divided by the number of entries: you took a mean in place of a sum."
         if all(any(_near(k * k, m) or _near(k * k * m, 1) for m in n) for k, n in zip(ratios, sizes, strict=True)):  # type: ignore[operator]
-            return "root of n", "Everything is wrong by the root of the number of entries: where is a mean taken, and where a sum?"
+            return (
+                "root of n",
+                "Everything is wrong by the root of the number of entries: where is a mean taken, and where a sum?",
+            )
     first = ratios[0]
     if first is not None and all(k is not None and _near(k, first) for k in ratios):
-        for k, words in ((2.0, "twice too large"), (0.5, "half of what it should be"), (-2.0, "twice too large, with the wrong sign")):
+        for k, words in (
+            (2.0, "twice too large"),
+            (0.5, "half of what it should be"),
+            (-2.0, "twice too large, with the wrong sign"),
+        ):
             if _near(first, k):
                 return "factor 2", f"Everything is {words}: where does a factor 2 come in, or get lost?"
-        return "a factor", f"Everything is wrong by the same factor, about {first:.3g}: which constant is missing, or there once too often?"
+        return (
+            "a factor",
+            f"Everything is wrong by the same factor, about {first:.3g}: which constant is missing, or there once too often?",
+        )
     return "", ""
 
 
@@ -563,7 +699,10 @@ def _argument(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
             continue
         if all(_near(g * x, w) for c, f in both for (g, w), x in zip(c.leaves, f, strict=True)):
             if name in UPSTREAM:
-                return "upstream gradient ignored", f"That is the local derivative. Multiply it by {name}, the upstream gradient."
+                return (
+                    "upstream gradient ignored",
+                    f"That is the local derivative. Multiply it by {name}, the upstream gradient.",
+                )
             return "a factor is missing", f"A factor is missing: {name}."
         if all(_near(g, w * x) for c, f in both for (g, w), x in zip(c.leaves, f, strict=True)):
             if name in UPSTREAM:
@@ -582,7 +721,10 @@ def _ignored(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
         for instead in (False, True) if isinstance(cases[0].args[i], bool) else (0, 1):
             if all(c.args[i] != instead and _right_for(ex, c, i, instead) for c in cases):
                 name = _argument_name(ex, cases[0], i)
-                return "an argument is ignored", f"That would be right if {name} were {instead}. Is {name} used wherever it matters?"
+                return (
+                    "an argument is ignored",
+                    f"That would be right if {name} were {instead}. Is {name} used wherever it matters?",
+                )
     return "", ""
 
 
@@ -644,7 +786,10 @@ def _powers(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
         if all(_near(k, math.prod(x**p for x, p in zip(numbers, powers, strict=True))) for k, numbers in each):
             where = place(path, cases[0].probe.parts)
             what = "too often" if min(powers) >= 0 else "too seldom" if max(powers) <= 0 else "in the wrong place"
-            return "powers of the inputs", f"{where or 'The result'}: an input is multiplied in {what}. Write the derivative out once more."
+            return (
+                "powers of the inputs",
+                f"{where or 'The result'}: an input is multiplied in {what}. Write the derivative out once more.",
+            )
     return "", ""
 
 
@@ -672,24 +817,35 @@ def _outcome_of_mutant(id: str, source: str, probe: str, args: Frozen) -> dict |
     return run(next(p for p in ex.probes if p.name == probe).driver, entry, args.it, QUICK)
 
 
-def _mutant(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> tuple[str, str] | None:
+def _mutant(
+    ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
+) -> tuple[str, str] | None:
     """The reference solution with one thing broken, when it gives exactly what the answer gives in every wrong probe."""
     if exercises.get(ex.id) is not ex:
         return None
     probes = [p for p in ex.probes if p.name in wrong and p.name in outcomes and not outcomes[p.name]["late"]]
-    probes = [p for p in probes if p.accept is None] or probes[:1]  # those that judge a property are slow, and say little
+    probes = [p for p in probes if p.accept is None] or probes[
+        :1
+    ]  # those that judge a property are slow, and say little
     if all(outcomes[p.name]["error"] for p in probes):
         return None
-    rest = [p for p in ex.probes if p.name not in wrong and p.name in outcomes and p.accept is None]  # right there as well
+    rest = [
+        p for p in ex.probes if p.name not in wrong and p.name in outcomes and p.accept is None
+    ]  # right there as well
     tried = [(p.name, Frozen(inputs.get(p.name, p.args))) for p in (*probes, *rest)]
-    for source, kind in chain.from_iterable(_mutants(ex.id, right) for right in _alike_solutions(ex, outcomes, probes[0], inputs)):
+    for source, kind in chain.from_iterable(
+        _mutants(ex.id, right) for right in _alike_solutions(ex, outcomes, probes[0], inputs)
+    ):
         if (ex.id, source) not in _endless and _fits(ex, source, tried, outcomes):
             return kind, f"These are exactly the results of a right answer in which {kind}."
     return None
 
 
-def _alike_solutions(ex: Exercise, outcomes: Mapping[str, dict], probe: Probe, inputs: Mapping[str, tuple]) -> Iterator[str]:
+def _alike_solutions(
+    ex: Exercise, outcomes: Mapping[str, dict], probe: Probe, inputs: Mapping[str, tuple]
+) -> Iterator[str]:
     """The right programs whose results have the words that this answer's have: of several tasks to choose from, those of the chosen one."""
+
     def words(outcome: dict) -> list[str]:
         return [part for part in _flat(outcome["got"]) if isinstance(part, str)]
 
@@ -698,7 +854,9 @@ def _alike_solutions(ex: Exercise, outcomes: Mapping[str, dict], probe: Probe, i
         return
     for source in (ex.solution, *ex.variants):
         right = _outcome_of_mutant(ex.id, source, probe.name, Frozen(inputs.get(probe.name, probe.args)))
-        if right is not None and not right["late"] and words(right) == words(outcomes[probe.name]):  # late: its mutants would be, too
+        if (
+            right is not None and not right["late"] and words(right) == words(outcomes[probe.name])
+        ):  # late: its mutants would be, too
             yield source
 
 
@@ -735,16 +893,34 @@ def _manner(
         if found := _same_entry(cases):
             return found
         if len(cases) > 1 and all(c.ratio() is not None for c in cases) and _evidence(cases) - len(cases) >= NEEDED:
-            return "a factor of the inputs", "Each time everything is wrong by one factor, and it depends on the inputs: which of them?"
+            return (
+                "a factor of the inputs",
+                "Each time everything is wrong by one factor, and it depends on the inputs: which of them?",
+            )
         moved = [{where: g - w for where, g, w in pairs(c.got, c.want) if where == cases[0].off[0]} for c in cases]
-        if len(cases) >= NEEDED and all(m and m.keys() == moved[0].keys() and all(_near(m[k], moved[0][k]) for k in m) for m in moved):
+        if len(cases) >= NEEDED and all(
+            m and m.keys() == moved[0].keys() and all(_near(m[k], moved[0][k]) for k in m) for m in moved
+        ):
             where = place(cases[0].off[0], cases[0].probe.parts)
-            return "a constant", f"{where or 'The result'} is off by the same amount every time: a term that does not depend on the inputs."
+            return (
+                "a constant",
+                f"{where or 'The result'} is off by the same amount every time: a term that does not depend on the inputs.",
+            )
         if any(abs(g) > 1e6 * max(abs(w), 1.0) for c in cases for g, w in c.leaves):
-            return "explodes", "Some numbers are more than a million times too large. Print them step by step: where does that begin?"
+            return (
+                "explodes",
+                "Some numbers are more than a million times too large. Print them step by step: where does that begin?",
+            )
         if all(_near(g, w, 1e-3) for c in cases for g, w in c.leaves):
-            return "nearly", "Nearly right everywhere: is a constant rounded, a difference one-sided, or a formula only an approximation?"
-    return _between(ex, cases) or _parts(cases) or (raised(ex, errors[0])[::-1] if errors else _simplest(ex, outcomes, wrong, inputs))
+            return (
+                "nearly",
+                "Nearly right everywhere: is a constant rounded, a difference one-sided, or a formula only an approximation?",
+            )
+    return (
+        _between(ex, cases)
+        or _parts(cases)
+        or (raised(ex, errors[0])[::-1] if errors else _simplest(ex, outcomes, wrong, inputs))
+    )
 
 
 def _between(ex: Exercise, cases: list[_Case]) -> tuple[str, str] | None:
@@ -753,11 +929,17 @@ def _between(ex: Exercise, cases: list[_Case]) -> tuple[str, str] | None:
         return None
     first = {path[-1] for path in (c.off[0] for c in cases)}
     if first == {0}:
-        return "another first loss", "Already the first loss is neither right nor that of the given program, and no step was made " \
-            "before it. So the data, the first weights, the model or the loss has become another one."
+        return (
+            "another first loss",
+            "Already the first loss is neither right nor that of the given program, and no step was made "
+            "before it. So the data, the first weights, the model or the loss has become another one.",
+        )
     if first == {1}:
-        return "after the first step", "The first loss is right, so the data, the model and the loss are. It goes wrong between the " \
-            "first loss and the second: look at the gradient, at what is cleared, and at the step."
+        return (
+            "after the first step",
+            "The first loss is right, so the data, the model and the loss are. It goes wrong between the "
+            "first loss and the second: look at the gradient, at what is cleared, and at the step.",
+        )
     return None
 
 
@@ -780,23 +962,37 @@ def _parts(cases: list[_Case]) -> tuple[str, str] | None:
     bad = {path[:1] for c in cases for path in c.off}
     right = {path[:1] for c in cases for path, *_ in pairs(c.got, c.want)} - bad
     if named and right:
-        told = [" and ".join(place(key, cases[0].probe.parts) for key in sorted(keys, key=str)) for keys in (right, bad)]
+        told = [
+            " and ".join(place(key, cases[0].probe.parts) for key in sorted(keys, key=str)) for keys in (right, bad)
+        ]
         return "one part", f"Right already: {told[0]}. Look at {told[1]}."
     if all(isinstance(c.want, list) and len(c.want) > 2 and any(c.off[0]) for c in cases):
-        return "later ones", f"It is right up to {place(cases[0].off[0], cases[0].probe.parts)}. What is different there?"
+        return (
+            "later ones",
+            f"It is right up to {place(cases[0].off[0], cases[0].probe.parts)}. What is different there?",
+        )
     return None
 
 
-def _simplest(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> tuple[str, str]:
+def _simplest(
+    ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
+) -> tuple[str, str]:
     """Another probe that asks the same with other inputs is right."""
     failed = next((p for p in ex.probes if p.name in wrong), None)
     if failed is None:
         return "", ""
     for p in ex.probes:
-        same = p.driver is failed.driver and bool(p.raises) == bool(failed.raises) and bool(p.accept) == bool(failed.accept)
+        same = (
+            p.driver is failed.driver
+            and bool(p.raises) == bool(failed.raises)
+            and bool(p.accept) == bool(failed.accept)
+        )
         if same and p.name not in wrong and p.name in outcomes:
             shown = _shown(ex, outcomes, wrong, inputs)
-            return "some inputs", f"{shown}It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
+            return (
+                "some inputs",
+                f"{shown}It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?",
+            )
     if len(wrong) == 1 and len(outcomes) > 1 and failed.accept:
         said = safely(failed.accept, outcomes[failed.name]["got"], *inputs.get(failed.name, failed.args), otherwise="")
         if said:

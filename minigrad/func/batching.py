@@ -25,7 +25,21 @@ from ..core.dispatch import Handler, state
 from ..core.op import DISCRETE, ELEMENTWISE, TABLE
 from ..core.storage import place_of
 from ..core.variable import Variable, wrap
-from ..ops import convolution, elementwise, index, linalg, lookup, losses, normalization, pooling, reduce, resample, scan, shape, strided  # noqa: F401
+from ..ops import (
+    convolution,
+    elementwise,
+    index,
+    linalg,
+    lookup,
+    losses,
+    normalization,  # noqa: F401
+    pooling,
+    reduce,
+    resample,  # noqa: F401
+    scan,  # noqa: F401
+    shape,
+    strided,
+)  # noqa: F401
 from ..tensors.tensor import Tensor
 
 
@@ -35,7 +49,17 @@ class NumbersNeeded(Exception):
 
 _SHAPE_ONLY = {np.shape, np.ndim, np.size, np.may_share_memory, np.result_type, np.iscomplexobj}
 _LIKE = {np.zeros_like, np.ones_like, np.empty_like, np.full_like}
-_VIEWS = {np.broadcast_to, np.expand_dims, np.moveaxis, np.swapaxes, np.transpose, np.reshape, np.squeeze, np.split, np.diagonal}
+_VIEWS = {
+    np.broadcast_to,
+    np.expand_dims,
+    np.moveaxis,
+    np.swapaxes,
+    np.transpose,
+    np.reshape,
+    np.squeeze,
+    np.split,
+    np.diagonal,
+}
 
 
 def _refuse(*_, **__):
@@ -321,7 +345,9 @@ def _drawn(function, level, args, kwargs):
         return function((n, *size), **kwargs)
     if name == "randint":
         low, high, size = (
-            (*args, *[kwargs.pop(k) for k in ("low", "high", "size")[len(args) :] if k in kwargs], None)[:3] if len(args) < 3 else args
+            (*args, *[kwargs.pop(k) for k in ("low", "high", "size")[len(args) :] if k in kwargs], None)[:3]
+            if len(args) < 3
+            else args
         )
         if size is None:
             low, high, size = 0, low, high
@@ -404,7 +430,10 @@ def _full_moved_on(level, op, xs, params):
     n = xs[0].array.ndim
     if n == 0:
         return _one_by_one(level, op, xs, params)
-    return op(*[level.full(x) for x in xs], *[_plus_one(p, n) if name in _DIMS else p for name, p in zip(op.params, params, strict=False)])
+    return op(
+        *[level.full(x) for x in xs],
+        *[_plus_one(p, n) if name in _DIMS else p for name, p in zip(op.params, params, strict=False)],
+    )
 
 
 # What a row may name as its `batch`.
@@ -436,7 +465,11 @@ def _row(name):
 @_rule(index.put_along_dim)
 def _put_along_dim(level, op, xs, params):
     dim, shape_ = params
-    return op(level.full(xs[0]), level.full(xs[1]), dim + 1, (level.size, *shape_)) if len(shape_) else _one_by_one(level, op, xs, params)
+    return (
+        op(level.full(xs[0]), level.full(xs[1]), dim + 1, (level.size, *shape_))
+        if len(shape_)
+        else _one_by_one(level, op, xs, params)
+    )
 
 
 @_rule(shape.view, shape.unsafe_view)
@@ -458,7 +491,9 @@ def _expand(level, op, xs, params):
 def _strided(level, op, xs, params):
     size, stride, start, _ = params
     _, offset, (step, *steps) = place_of(xs[0].value.array)
-    reach, own = [sum([(n - 1) * s for n, s in zip(*by, strict=True)]) for by in ((size, stride), (xs[0].array.shape, steps))]
+    reach, own = [
+        sum([(n - 1) * s for n, s in zip(*by, strict=True)]) for by in ((size, stride), (xs[0].array.shape, steps))
+    ]
     if start < 0 or start + reach > own:
         reached, owned = [[offset + start, offset + start + reach + 1], [offset, offset + own + 1]]
         raise RuntimeError(
@@ -504,7 +539,9 @@ def _back(level, op, xs, params):
         return _one_by_one(level, op, xs, params)
     n = len(shape_)
     return op(
-        xs[0].value, (level.size, *shape_), *[p % n + 1 if name in _DIMS else p for name, p in zip(list(op.params)[1:], rest, strict=True)]
+        xs[0].value,
+        (level.size, *shape_),
+        *[p % n + 1 if name in _DIMS else p for name, p in zip(list(op.params)[1:], rest, strict=True)],
     )
 
 
@@ -542,7 +579,12 @@ def _total(level, op, xs, params):
     dims = tuple(range(1, xs[0].array.ndim + 1))
     if not dims:
         return shape.clone(xs[0].value)
-    row = {reduce.sum_all: reduce.sum_dim, reduce.mean_all: reduce.mean_dim, reduce.max_all: reduce.amax_, reduce.min_all: reduce.amin_}[op]
+    row = {
+        reduce.sum_all: reduce.sum_dim,
+        reduce.mean_all: reduce.mean_dim,
+        reduce.max_all: reduce.amax_,
+        reduce.min_all: reduce.amin_,
+    }[op]
     return row(xs[0].value, dims, False)
 
 
@@ -582,7 +624,12 @@ def _mm(level, op, xs, params):
 def _add_product(level, op, xs, params):
     x, a, b = xs
     beta, alpha = params or (1, 1)
-    row = {linalg.addmm_: linalg.mm_, lookup.addmm_: linalg.mm_, linalg.addmv_: linalg.mv_, linalg.baddbmm_: linalg.bmm_}[op]
+    row = {
+        linalg.addmm_: linalg.mm_,
+        lookup.addmm_: linalg.mm_,
+        linalg.addmv_: linalg.mv_,
+        linalg.baddbmm_: linalg.bmm_,
+    }[op]
     ndim = {linalg.addmm_: 2, lookup.addmm_: 2, linalg.addmv_: 1, linalg.baddbmm_: 3}[op]
     product = row.batch(level, row, [a, b], ()) if level.holds(a) or level.holds(b) else row(a, b)
     return _scaled(level.aligned(x, ndim), beta) + _scaled(product, alpha)
@@ -614,7 +661,8 @@ def _index_put(level, op, xs, params):
     x, values = xs
     place = np.empty(x.array.shape, np.bool_)[indices].shape
     values = shape.expand(
-        level.aligned(values, len(place)) if isinstance(values, Variable) else wrap(np.asarray(values)), (level.size, *place)
+        level.aligned(values, len(place)) if isinstance(values, Variable) else wrap(np.asarray(values)),
+        (level.size, *place),
     )
     k = _separated(indices)
     return op(level.full(x), shape.movedim(values, 0, k) if k else values, (slice(None), *indices), accumulate)

@@ -140,7 +140,9 @@ def _released(x, outer=True):
         if x.batched:
             value.value = _released(x.value, False)
         if value.meta is not None and value.meta.tangents:
-            value.meta.tangents = {level: t._replace(value=_released(t.value, False)) for level, t in value.meta.tangents.items()}
+            value.meta.tangents = {
+                level: t._replace(value=_released(t.value, False)) for level, t in value.meta.tangents.items()
+            }
         return value
     value = x
     if x.batched:
@@ -161,13 +163,21 @@ def _pull(outputs, leaves, cotangents, own, outer, keep=False):
     """The gradients at `leaves`; recorded if anything outside could ask for their derivative: `outer` says whether it records at all."""
     own = set(own)
     record = bool(state.handlers) or (
-        outer and (any([_open_ends(o) - own for o in outputs]) or any([c is not None and c.requires_grad for c in cotangents]))
+        outer
+        and (
+            any([_open_ends(o) - own for o in outputs]) or any([c is not None and c.requires_grad for c in cotangents])
+        )
     )
     used = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
     if not used or not leaves:
         return [zeros_like(x) for x in leaves]
     found = autograd.grad(
-        [o for o, _ in used], leaves, [c for _, c in used], retain_graph=keep or record, create_graph=record, allow_unused=True
+        [o for o, _ in used],
+        leaves,
+        [c for _, c in used],
+        retain_graph=keep or record,
+        create_graph=record,
+        allow_unused=True,
     )
     return [zeros_like(x) if g is None else g for x, g in zip(leaves, found, strict=True)]
 
@@ -238,11 +248,15 @@ def grad_and_value(func, argnums=0, has_aux=False):
             aux = None
             if has_aux:
                 if not (isinstance(output, tuple) and len(output) == 2):
-                    raise RuntimeError("grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True")
+                    raise RuntimeError(
+                        "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if has_aux is True"
+                    )
                 output, aux = output
                 _check_aux(aux)
             if not isinstance(output, Tensor):
-                raise RuntimeError(f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}")
+                raise RuntimeError(
+                    f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(output)}"
+                )
             if output.dim() != 0:
                 raise errors.new(
                     RuntimeError,
@@ -307,15 +321,21 @@ def _vjp(func, primals, has_aux=False):
         aux = None
         if has_aux:
             if not (isinstance(output, tuple) and len(output) == 2):
-                raise RuntimeError("vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True")
+                raise RuntimeError(
+                    "vjp(f, *primals): output of function f should be a tuple: (output, aux) if has_aux is True"
+                )
             output, aux = output
             _check_aux(aux)
         outs, out_spec = flatten(output)
         if not outs or outs == [None]:
-            raise RuntimeError(f"vjp(f, *primals): Expected f to be a function that has non-empty output (got output = {outs})")
+            raise RuntimeError(
+                f"vjp(f, *primals): Expected f to be a function that has non-empty output (got output = {outs})"
+            )
         for o in outs:
             if not isinstance(o, Tensor):
-                raise RuntimeError(f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(o)}")
+                raise RuntimeError(
+                    f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(o)}"
+                )
         _close(own)
         result = unflatten([_released(o, t.outer) for o in outs], out_spec)
         aux = map_tree(lambda a: _released(a, t.outer), aux) if has_aux else None
@@ -346,7 +366,9 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     (tensor(0.), tensor(2.))
     """
     if not isinstance(primals, tuple):
-        raise RuntimeError("jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
+        )
     flat, spec = flatten(primals)
     given, given_spec = flatten(tangents)
     if spec != given_spec:
@@ -373,15 +395,21 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     aux = None
     if has_aux:
         if not (isinstance(output, tuple) and len(output) == 2):
-            raise RuntimeError("jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is True")
+            raise RuntimeError(
+                "jvp(f, primals, tangents): output of function f should be a tuple: (output, aux) if has_aux is True"
+            )
         output, aux = output
         _check_aux(aux)
     outs, out_spec = flatten(output)
     if not outs or outs == [None]:
-        raise RuntimeError(f"jvp(f, primals, tangents): Expected f to be a function that has non-empty output (got output = {outs})")
+        raise RuntimeError(
+            f"jvp(f, primals, tangents): Expected f to be a function that has non-empty output (got output = {outs})"
+        )
     for o in outs:
         if not isinstance(o, Tensor):
-            raise RuntimeError(f"jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type {type(o)}")
+            raise RuntimeError(
+                f"jvp(f, primals, tangents): expected f(*primals) to return only tensors, got unsupported type {type(o)}"
+            )
     with _Transform(record=False):
         pushed = [level.tangent(o) for o in outs]
     if strict and None in pushed:
@@ -417,7 +445,9 @@ def linearize(func, *primals):
         used = [(o, u) for o, u in zip(outs, us, strict=True) if o.requires_grad]
         pulled = [None] * len(leaves)
         if used:
-            pulled = autograd.grad([o for o, _ in used], leaves, [u for _, u in used], create_graph=True, allow_unused=True)
+            pulled = autograd.grad(
+                [o for o, _ in used], leaves, [u for _, u in used], create_graph=True, allow_unused=True
+            )
         _close(own)
         output = unflatten([_released(o, t.outer) for o in outs], out_spec)
     own_us = _own(us)
@@ -478,7 +508,9 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         output, pull, aux = _vjp(f, primals, has_aux)
         outs, out_spec = flatten(output)
         ins, in_spec = flatten(primals)
-        rows = vmap(lambda *basis: tuple(flatten(pull(unflatten(basis, out_spec)))[0]), chunk_size=chunk_size)(*_basis(outs))
+        rows = vmap(lambda *basis: tuple(flatten(pull(unflatten(basis, out_spec)))[0]), chunk_size=chunk_size)(
+            *_basis(outs)
+        )
         starts = np.cumsum([0, *[o.numel() for o in outs]])
         jacobian = []
         for o, start, stop in zip(outs, starts, starts[1:], strict=False):
@@ -571,7 +603,9 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         out_spec = pieces[0][1]
         joined = [
             shape.cat(column, d)
-            for column, d in zip(zip(*[p[0] for p in pieces], strict=True), broadcast_to(out_dims, out_spec), strict=True)
+            for column, d in zip(
+                zip(*[p[0] for p in pieces], strict=True), broadcast_to(out_dims, out_spec), strict=True
+            )
         ]
         return unflatten(joined, out_spec)
 
@@ -600,7 +634,9 @@ def _batched_inputs(func, call, in_dims, args):
         if d is None:
             continue
         if not isinstance(d, int):
-            raise ValueError(f"{call}: Got in_dim={d} for an input but in_dim must be either an integer dimension or None.")
+            raise ValueError(
+                f"{call}: Got in_dim={d} for an input but in_dim must be either an integer dimension or None."
+            )
         if not isinstance(x, Tensor):
             raise ValueError(
                 f"{call}: Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap over non-Tensor arguments, "
@@ -640,7 +676,9 @@ def _run(func, size, dims, flat, spec, out_dims, randomness, kwargs):
 def _outputs(func, output, out_dims):
     outs, spec = flatten(output)
     where = (
-        [out_dims[0]] if isinstance(output, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1 else broadcast_to(out_dims, spec)
+        [out_dims[0]]
+        if isinstance(output, Tensor) and isinstance(out_dims, tuple) and len(out_dims) == 1
+        else broadcast_to(out_dims, spec)
     )
     if where is None:
         raise ValueError(
@@ -664,7 +702,9 @@ def _outputs(func, output, out_dims):
 def _unwrapped(func, level, out, dim):
     if dim is None:
         if isinstance(out, Tensor) and level.holds(out):
-            raise ValueError(f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None")
+            raise ValueError(
+                f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor when out_dim is None"
+            )
         return out
     return level.unwrap(out, dim)
 
@@ -708,13 +748,17 @@ def _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwa
         writes.next_sample()
         try:
             with writes:
-                output = func(*unflatten([x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)], spec), **kwargs)
+                output = func(
+                    *unflatten([x if d is None else x.select(d, i) for x, d in zip(flat, dims, strict=True)], spec),
+                    **kwargs,
+                )
         finally:
             state.vmap, state.transforms = before
         results.append(_outputs(func, output, out_dims))
     columns = zip(*[r[0] for r in results], strict=True)
     return unflatten(
-        [column[0] if d is None else shape.stack(column, d) for column, d in zip(columns, results[0][2], strict=True)], results[0][1]
+        [column[0] if d is None else shape.stack(column, d) for column, d in zip(columns, results[0][2], strict=True)],
+        results[0][1],
     )
 
 
@@ -737,12 +781,16 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
         given = {k: v for d in given for k, v in d.items()}
     elif not isinstance(given, dict):
-        raise ValueError(f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}")
+        raise ValueError(
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}"
+        )
     places = _places(module)
     unknown = [key for key in given if key not in places]
     missing = [key for key in places if key not in given]
     if strict and (unknown or missing):
-        parts = [f"Unexpected key(s): {', '.join(unknown)}."] * bool(unknown) + [f"Missing key(s): {', '.join(missing)}."] * bool(missing)
+        parts = [f"Unexpected key(s): {', '.join(unknown)}."] * bool(unknown) + [
+            f"Missing key(s): {', '.join(missing)}."
+        ] * bool(missing)
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(parts))
     given = {key: value for key, value in given.items() if key in places}
     replace = dict(given)
@@ -804,4 +852,6 @@ def stack_module_state(models):
             out[name] = new.requires_grad_(requires.pop()) if leaves else new
         return out
 
-    return stacked([dict(m.named_parameters()) for m in models], True), stacked([dict(m.named_buffers()) for m in models], False)
+    return stacked([dict(m.named_parameters()) for m in models], True), stacked(
+        [dict(m.named_buffers()) for m in models], False
+    )

@@ -4,9 +4,13 @@ What lives here: for each kernel its numpy twin and, in a file that alone import
 and `warm`, which compiles them all once after an installation. What does not: recording, Tensors and Values. Importing this package imports
 no kernel, so that numba is loaded only when one is wanted.
 """
+
 from importlib import import_module
 
-WITH_KERNELS = ("minigrad.tape", *[f"minigrad.kernels.{name}" for name in ("optimizers", "neural", "scatter", "windows")])
+WITH_KERNELS = (
+    "minigrad.tape",
+    *[f"minigrad.kernels.{name}" for name in ("optimizers", "neural", "scatter", "windows")],
+)
 
 
 def warm() -> None:

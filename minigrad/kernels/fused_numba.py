@@ -3,6 +3,7 @@
 What lives here: exp, log, tanh and the like, for float32 as polynomials, which become vector code, and for float64 as calls.
 What does not: tracing and the text of kernels (minigrad/compiler.py). Importing this file imports numba.
 """
+
 import ast
 import hashlib
 import importlib.util
@@ -167,7 +168,10 @@ class _Typed(ast.NodeTransformer):
         node.value = self.visit(node.value)
         if not isinstance(node.target, ast.Name) or not isinstance(node.op, ast.Add):
             return node
-        return ast.Assign([node.target], ast.Call(ast.Name("plus", ast.Load()), [ast.Name(node.target.id, ast.Load()), node.value], []))
+        return ast.Assign(
+            [node.target],
+            ast.Call(ast.Name("plus", ast.Load()), [ast.Name(node.target.id, ast.Load()), node.value], []),
+        )
 
     def visit_For(self, node):
         node.body = [self.visit(line) for line in node.body]
@@ -202,11 +206,17 @@ MANY = 500  # files in it; then it is emptied
 
 def build_loop(source, kind, arrays):
     """The compiled function of a loop over arrays of these (dtype, dimensions, order, only read)."""
-    kinds = tuple([types.Array(from_dtype(np.dtype(dtype)), ndim, layout, readonly) for dtype, ndim, layout, readonly in arrays])
+    kinds = tuple(
+        [types.Array(from_dtype(np.dtype(dtype)), ndim, layout, readonly) for dtype, ndim, layout, readonly in arrays]
+    )
     try:
         loop = njit(cache=True, **OPTIONS)(_from_file(source, kind))
         loop.compile(kinds)
-    except (OSError, RuntimeError, ImportError):  # no place for the file or for numba's cache, or what is there cannot be read
+    except (
+        OSError,
+        RuntimeError,
+        ImportError,
+    ):  # no place for the file or for numba's cache, or what is there cannot be read
         (loop,) = build(source, kind)
         loop.compile(kinds)
     return loop
@@ -214,7 +224,10 @@ def build_loop(source, kind, arrays):
 
 def _folder():
     """Where loops are kept: not beside the package's own files, which people count and pack."""
-    place = os.environ.get("NUMBA_CACHE_DIR") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "minigrad"
+    place = (
+        os.environ.get("NUMBA_CACHE_DIR")
+        or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "minigrad"
+    )
     return Path(place) / "loops"
 
 
@@ -225,7 +238,9 @@ def _from_file(source, kind):
     lines = ["from minigrad.kernels.fused_numba import scope_of", f"globals().update(scope_of({kind!r}))"]
     lines += [f"{name} = T({float(number)!r})" for name, number in numbers.items()]
     text = "\n".join([*lines, ast.unparse(tree), ""])
-    called = [Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("fused_numba.py", "neural_numba.py")]
+    called = [
+        Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("fused_numba.py", "neural_numba.py")
+    ]
     title = hashlib.sha256("".join([text, numba.__version__, *called]).encode()).hexdigest()[:24]
     folder = _folder()
     path = folder / f"loop_{title}.py"

@@ -4,6 +4,7 @@ What lives here: `load`, and `Compiled`, one file of kernels that alone imports 
 by to pay for it. What does not: kernels, and which inputs they take. Until a file is loaded the numpy functions run, so no call waits for
 numba or for a compiler; without numba, or where its cache cannot be written, they answer for ever.
 """
+
 import os
 import sys
 import threading
@@ -16,7 +17,10 @@ from typing import Any
 WORTH = 2_000_000  # numbers that pass through a family of kernels before it is loaded: some milliseconds of numpy
 A_CALL = 4_000  # a call counts as that many, however little it computes
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
-LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"  # of a container's memory, version 2 and 1
+LIMITS = (
+    "/sys/fs/cgroup/memory.max",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+)  # of a container's memory, version 2 and 1
 
 
 def load(module: str) -> Any:
@@ -26,7 +30,9 @@ def load(module: str) -> Any:
         for _ in range(3):
             try:
                 return import_module(module)
-            except RuntimeError:  # no place for its cache; or it walked through Python's builtins while IPython set `_` there: once more
+            except (
+                RuntimeError
+            ):  # no place for its cache; or it walked through Python's builtins while IPython set `_` there: once more
                 pass
     return None
 
@@ -38,7 +44,9 @@ def reuse_memory() -> None:
 
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt:
-        mallopt(MMAP_THRESHOLD, 1 << 25)  # as far as it rises by itself, which it no longer does once one of the two is set
+        mallopt(
+            MMAP_THRESHOLD, 1 << 25
+        )  # as far as it rises by itself, which it no longer does once one of the two is set
         mallopt(TRIM_THRESHOLD, kept())
 
 

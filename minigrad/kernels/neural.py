@@ -3,6 +3,7 @@
 What lives here: the numpy twins, and the choice between them and the compiled kernels (neural_numba.py), which take rows of float32. What
 does not: recording (ops/neural.py, ops/normalization.py, ops/activations.py). float64 is for checking gradients and stays with numpy.
 """
+
 import math
 
 import numpy as np
@@ -12,7 +13,9 @@ from .special import erf
 
 compiled = Compiled("minigrad.kernels.neural_numba")
 FLOAT32, HALF = np.dtype(np.float32), np.dtype(np.float16)
-LONGEST_ROW = 1 << 14  # whose mean the kernels take: they add up in one float32 per lane, and numpy by halves, which errs less in long rows
+LONGEST_ROW = (
+    1 << 14
+)  # whose mean the kernels take: they add up in one float32 per lane, and numpy by halves, which errs less in long rows
 FROM = 2048  # numbers: below, numpy's calls cost a few µs and small programs print the same digits whether or not numba is there
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
 
@@ -92,7 +95,9 @@ def _are_rows(x, arranged, axes, affine):
     """Are the numbers that are averaged together side by side, each with a weight of its own?"""
     first = x.ndim - len(axes)
     row = x.shape[first:]
-    return math.prod(row) <= LONGEST_ROW and arranged == x.shape and axes == tuple(range(first, x.ndim)) and affine == row
+    return (
+        math.prod(row) <= LONGEST_ROW and arranged == x.shape and axes == tuple(range(first, x.ndim)) and affine == row
+    )
 
 
 def _as_rows(x, count):
@@ -104,7 +109,9 @@ def normalize(x, weight, bias, arranged, axes, affine, eps):
     if x.size >= FROM and _are_rows(x, arranged, axes, affine) and (kernels := _kernels(x, weight, bias)):
         out = np.empty(x.shape, FLOAT32)
         mean, rstd = np.empty((2, x.size // weight.size), FLOAT32)
-        kernels.layer_norm(_as_rows(x, weight.size), weight.reshape(-1), bias.reshape(-1), eps, _as_rows(out, weight.size), mean, rstd)
+        kernels.layer_norm(
+            _as_rows(x, weight.size), weight.reshape(-1), bias.reshape(-1), eps, _as_rows(out, weight.size), mean, rstd
+        )
         shape = x.shape[: x.ndim - len(axes)] + (1,) * len(axes)
         return out, mean.reshape(shape), rstd.reshape(shape)
     if x.dtype == HALF:
@@ -141,10 +148,17 @@ def normalize_backward(g, x, weight, arranged, axes, affine, eps):
 
     With ĝ = g * weight that of x is (ĝ - mean(ĝ) - x̂ * mean(ĝ * x̂)) / σ, because every x moves the mean and the deviation, too.
     """
-    if x.size >= FROM and _are_rows(x, arranged, axes, affine) and g.shape == x.shape and (kernels := _kernels(x, g, weight)):
+    if (
+        x.size >= FROM
+        and _are_rows(x, arranged, axes, affine)
+        and g.shape == x.shape
+        and (kernels := _kernels(x, g, weight))
+    ):
         out, n = np.empty(x.shape, FLOAT32), weight.size
         by_weight, by_bias = np.empty((2, n), FLOAT32)
-        kernels.layer_norm_backward(_as_rows(g, n), _as_rows(x, n), weight.reshape(-1), eps, _as_rows(out, n), by_weight, by_bias)
+        kernels.layer_norm_backward(
+            _as_rows(g, n), _as_rows(x, n), weight.reshape(-1), eps, _as_rows(out, n), by_weight, by_bias
+        )
         return out, by_weight.reshape(weight.shape), by_bias.reshape(weight.shape)
     if x.dtype == HALF:
         return _in_float32(normalize_backward, g, x, weight, arranged, axes, affine, eps)

@@ -6,6 +6,7 @@ groups, state and options (optim/).
 
 `p` is the parameter, `g` its gradient (never written to); the other arrays are the optimiser's state.
 """
+
 import threading
 import weakref
 from functools import lru_cache
@@ -65,7 +66,9 @@ def _adam_numbers(dtype, step, lr, beta1, beta2, eps, weight_decay, decoupled, m
     """What the kernel multiplies by, as an array; those of one step are the same for most parameters."""
     root, size = _corrections(step, lr, beta1, beta2)
     decay, shrink = (0, 1 - lr * weight_decay) if decoupled else (weight_decay, 1)
-    return np.array((beta2, 1 - beta1, 1 - (1 - beta1), 1 - beta2, root, size, eps, decay, shrink, -1 if maximize else 1), dtype)
+    return np.array(
+        (beta2, 1 - beta1, 1 - (1 - beta1), 1 - beta2, root, size, eps, decay, shrink, -1 if maximize else 1), dtype
+    )
 
 
 def _corrections(step, lr, beta1, beta2):
@@ -82,7 +85,9 @@ class Together:
 
     def __init__(self, parameters, states):
         names = "exp_avg", "exp_avg_sq", "step"
-        self.known = [(p, s, p.array, *[s[name].array for name in names]) for p, s in zip(parameters, states, strict=True)]
+        self.known = [
+            (p, s, p.array, *[s[name].array for name in names]) for p, s in zip(parameters, states, strict=True)
+        ]
         self.dtype = self.known[0][2].dtype
         self.gradients = [_no_array] * len(self.known)
         self.table = np.array([[a.size, 0, 0, 0, 0, 0] for _, _, a, *_ in self.known])

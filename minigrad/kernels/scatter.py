@@ -3,6 +3,7 @@
 What lives here: the numpy twin, and the choice between it and the compiled loop (scatter_numba.py). Both add in the order of the index, so
 the results are equal to the last bit. What does not: reading of keys (indexing.py) and recording (ops/index.py, ops/lookup.py).
 """
+
 import numpy as np
 
 from .loading import Compiled
@@ -21,7 +22,13 @@ def add_at(out, indices, values):
     """out[indices] += values, and each repetition counts. `indices`: whatever numpy takes; a place must exist."""
     index = indices[0] if type(indices) is not np.ndarray and len(indices) == 1 else None
     if type(index) is np.ndarray and index.dtype is INT64 and (kernels := compiled.get(values.size)):
-        if out.dtype in FLOATS and values.dtype is out.dtype and index.flags.carray and values.flags.carray and out.flags.carray:
+        if (
+            out.dtype in FLOATS
+            and values.dtype is out.dtype
+            and index.flags.carray
+            and values.flags.carray
+            and out.flags.carray
+        ):
             if values.shape == index.shape + out.shape[1:] and values.size:
                 if out.ndim == 1:
                     kernels.add_numbers(out, index.reshape(-1), values.reshape(-1))
@@ -39,7 +46,9 @@ def rows(index, values, count):
         add_at(out, (index,), values)
         return out
     compiled.get(values.size)
-    order = np.argsort(index, kind="stable")  # equal indices side by side: one sum per index, three times as fast as add.at
+    order = np.argsort(
+        index, kind="stable"
+    )  # equal indices side by side: one sum per index, three times as fast as add.at
     in_order = index[order]
     starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
     out[in_order[starts]] = sums_from(values[order], starts)

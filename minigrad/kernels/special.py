@@ -9,7 +9,13 @@ import numpy as np
 
 # W. J. Cody, Rational Chebyshev approximations for the error function, Math. Comp. 23 (1969): full double precision in three pieces.
 _SMALL = (
-    (1.85777706184603153e-1, 3.16112374387056560e00, 1.13864154151050156e02, 3.77485237685302021e02, 3.20937758913846947e03),
+    (
+        1.85777706184603153e-1,
+        3.16112374387056560e00,
+        1.13864154151050156e02,
+        3.77485237685302021e02,
+        3.20937758913846947e03,
+    ),
     (1.0, 2.36012909523441209e01, 2.44024637934444173e02, 1.28261652607737228e03, 2.84423683343917062e03),
 )
 _MIDDLE = (
@@ -78,7 +84,10 @@ def erf(x):
 
 def lgamma(x):
     """The logarithm of |gamma(x)|; inf at 0 and the negative whole numbers."""
-    finite = [np.inf if v <= 0 and v == math.floor(v) else math.lgamma(v) for v in np.where(np.isfinite(x), x, 1).ravel().tolist()]
+    finite = [
+        np.inf if v <= 0 and v == math.floor(v) else math.lgamma(v)
+        for v in np.where(np.isfinite(x), x, 1).ravel().tolist()
+    ]
     return np.where(np.isfinite(x), np.array(finite).astype(x.dtype).reshape(x.shape), np.abs(x))
 
 
@@ -108,7 +117,9 @@ def _zeta(s, q):
     negative = q < 0
     if not negative.any():
         return _zeta_of_positive(s, q)
-    first = q - np.floor(q)  # the first term that is not negative; those before it are -(1 - first), -(2 - first), ..., q
+    first = q - np.floor(
+        q
+    )  # the first term that is not negative; those before it are -(1 - first), -(2 - first), ..., q
     before = (-1) ** s * (_zeta_of_positive(s, np.ceil(q) - q) - _zeta_of_positive(s, np.where(negative, 1 - q, 1)))
     return _zeta_of_positive(s, np.where(negative, first, q)) + np.where(negative & (first > 0), before, 0)
 

@@ -4,6 +4,7 @@ What lives here: `run`, which takes equal operations at equal depth together, an
 What does not: Values (minigrad/tape.py flattens them), the compiled loop over the nodes (tape_numba.py, which alone imports numba).
 Node i computes code[i] from nodes a[i] and b[i]; n[i] is a fixed exponent. Parents come before children. Shut gates add nothing.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -65,7 +66,9 @@ def batches(code: np.ndarray, a: np.ndarray, b: np.ndarray, n: np.ndarray, edge:
     return plan
 
 
-def run(plan: list[Batch], v: np.ndarray, root: int, local: np.ndarray | None = None, rows: Sequence[Row] = ()) -> np.ndarray:
+def run(
+    plan: list[Batch], v: np.ndarray, root: int, local: np.ndarray | None = None, rows: Sequence[Row] = ()
+) -> np.ndarray:
     """Fill `v` (nodes, points) forward from its leaves' rows, `local` (edges, points) if given; return the gradients (nodes, points).
 
     rows: what the codes from ROW on compute.
@@ -84,7 +87,9 @@ def run(plan: list[Batch], v: np.ndarray, root: int, local: np.ndarray | None = 
             if t.code >= ROW:
                 row = rows[t.code - ROW]
                 slopes = row.slopes((v[t.a], v[t.b])[: row.inputs], v[t.out])
-                for slope, at, edge, twice in zip(slopes, (t.a, t.b), (t.edge_a, t.edge_b), (t.a_twice, t.b_twice), strict=False):
+                for slope, at, edge, twice in zip(
+                    slopes, (t.a, t.b), (t.edge_a, t.edge_b), (t.a_twice, t.b_twice), strict=False
+                ):
                     if slope is not None:
                         _add(g, at, slope * arrived, twice)
                     if local is not None:

@@ -4,6 +4,7 @@ What lives here: `replay` and `sweep`, the numba kernels whose numpy twin and de
 decision which of the two runs (minigrad/tape.py). Importing this file imports numba; nothing does so before the kernels are wanted.
 Moons step, 65,800 nodes: replay 3 ns a node, the twin 62. A sweep of 101 points over 940 nodes in a deep graph: 1.5 ms, the twin 4.
 """
+
 from __future__ import annotations
 
 import math

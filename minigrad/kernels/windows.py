@@ -4,6 +4,7 @@ What lives here: for images with one or two dimensions the compiled loops (windo
 function returns None where they do not, and its numpy twin in ops/convolution.py or ops/pooling.py answers. What does not: the twins, which
 work in any number of dimensions, and recording.
 """
+
 import numpy as np
 
 from .loading import Compiled
@@ -67,7 +68,12 @@ def max_pool(x, kernel, stride, padding, dilation, out):
 
 def put(g, index, size):
     """Zeros (N, C, *size) with g added at the places in the flattened image."""
-    if (kernels := _kernels(g, 1)) is None or index.dtype != np.int64 or not index.flags.carray or index.shape != g.shape:
+    if (
+        (kernels := _kernels(g, 1)) is None
+        or index.dtype != np.int64
+        or not index.flags.carray
+        or index.shape != g.shape
+    ):
         return None
     cells = 1
     for n in size:

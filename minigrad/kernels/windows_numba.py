@@ -4,15 +4,26 @@ What lives here: copying windows into columns, adding columns back, the largest 
 the two runs (kernels/windows.py). Importing this file imports numba and compiles. Images are (N, C, H, W).
 LeNet on 32 images: columns of the second layer 150 µs (numpy 800), their way back 120 (1,900), the first layer's largest numbers 300.
 """
+
 from numba import njit
-from numpy import inf, int64, uint64  # uint64 as an index: numba asks of a signed one whether it counts from the end, in every step
+from numpy import (
+    inf,
+    int64,
+    uint64,
+)  # uint64 as an index: numba asks of a signed one whether it counts from the end, in every step
 
 JIT = {"cache": True, "error_model": "numpy"}
 SIX = "int64, int64, int64, int64, int64, int64, int64, int64"
 
 
 def jit(signature):
-    return njit([signature.replace("T", kind).replace("B", bits) for kind, bits in (("float32", "int32"), ("float64", "int64"))], **JIT)
+    return njit(
+        [
+            signature.replace("T", kind).replace("B", bits)
+            for kind, bits in (("float32", "int32"), ("float64", "int64"))
+        ],
+        **JIT,
+    )
 
 
 @njit(error_model="numpy")

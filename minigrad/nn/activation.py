@@ -101,7 +101,11 @@ class Hardtanh(Layer, function=F.hardtanh):
     ):  # fmt: skip
         for name, value in (("min", min_value), ("max", max_value)):
             if value is not None:
-                warnings.warn(f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`", FutureWarning, stacklevel=2)
+                warnings.warn(
+                    f"keyword argument `{name}_value` is deprecated and rename to `{name}_val`",
+                    FutureWarning,
+                    stacklevel=2,
+                )
         min_val, max_val = min_val if min_value is None else min_value, max_val if max_value is None else max_value
         super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
         if max_val <= min_val:

@@ -44,10 +44,17 @@ class MultiheadAttention(Module):
     ):  # fmt: skip
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0:
-            raise ValueError(f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead")
+            raise ValueError(
+                f"embed_dim and num_heads must be greater than 0, got embed_dim={embed_dim} and num_heads={num_heads} instead"
+            )
         self.embed_dim, self.kdim, self.vdim = embed_dim, kdim or embed_dim, vdim or embed_dim
         self._qkv_same_embed_dim = self.kdim == embed_dim == self.vdim
-        self.num_heads, self.dropout, self.batch_first, self.head_dim = num_heads, dropout, batch_first, embed_dim // num_heads
+        self.num_heads, self.dropout, self.batch_first, self.head_dim = (
+            num_heads,
+            dropout,
+            batch_first,
+            embed_dim // num_heads,
+        )
         if self.head_dim * num_heads != embed_dim:
             raise AssertionError("embed_dim must be divisible by num_heads")
         together = self._qkv_same_embed_dim
@@ -59,7 +66,9 @@ class MultiheadAttention(Module):
             "in_proj_bias": (3 * embed_dim,) if bias else None,
         }
         for name, shape in shapes.items():
-            self.register_parameter(name, None if shape is None else Parameter(empty(*shape, device=device, dtype=dtype)))
+            self.register_parameter(
+                name, None if shape is None else Parameter(empty(*shape, device=device, dtype=dtype))
+            )
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, device=device, dtype=dtype)
         self.bias_k = Parameter(empty(1, 1, embed_dim, device=device, dtype=dtype)) if add_bias_kv else None
         self.bias_v = Parameter(empty(1, 1, embed_dim, device=device, dtype=dtype)) if add_bias_kv else None
@@ -78,20 +87,35 @@ class MultiheadAttention(Module):
                 init.xavier_normal_(extra)
 
     def _check(
-        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None, attn_mask: Tensor | None, is_causal: bool
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None,
+        attn_mask: Tensor | None,
+        is_causal: bool,
     ) -> None:
         if query.ndim not in (2, 3):
-            raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
+            raise AssertionError(
+                f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
+            )
         if not query.ndim == key.ndim == value.ndim:
-            found, kind = f"found {key.ndim}-D and {value.ndim}-D tensors respectively", "batched" if query.ndim == 3 else "unbatched"
-            raise AssertionError(f"For {kind} ({query.ndim}-D) `query`, expected `key` and `value` to be {query.ndim}-D but {found}")
+            found, kind = (
+                f"found {key.ndim}-D and {value.ndim}-D tensors respectively",
+                "batched" if query.ndim == 3 else "unbatched",
+            )
+            raise AssertionError(
+                f"For {kind} ({query.ndim}-D) `query`, expected `key` and `value` to be {query.ndim}-D but {found}"
+            )
         expected = f"For {'batched' if query.ndim == 3 else 'unbatched'} ({query.ndim}-D) `query`, expected"
         if key_padding_mask is not None and key_padding_mask.ndim != query.ndim - 1:
             raise AssertionError(
                 f"{expected} `key_padding_mask` to be `None` or {query.ndim - 1}-D but found {key_padding_mask.ndim}-D tensor instead"
             )
         if attn_mask is not None and attn_mask.ndim not in (2, 3):
-            raise AssertionError(f"{expected} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.ndim}-D tensor instead")
+            raise AssertionError(
+                f"{expected} `attn_mask` to be `None`, 2-D or 3-D but found {attn_mask.ndim}-D tensor instead"
+            )
         if attn_mask is not None and query.ndim == 2 and attn_mask.ndim == 3:
             shape = (self.num_heads, query.shape[0], key.shape[0])
             if attn_mask.shape != shape:
@@ -119,7 +143,9 @@ class MultiheadAttention(Module):
         if self._qkv_same_embed_dim and key.shape != value.shape:
             raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
         if key.shape[0] != value.shape[0] or key.shape[1] != value.shape[1]:
-            raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+            raise AssertionError(
+                f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
+            )
         length, n, _ = query.shape
         q, k, v = self._project(query, key, value, same)
         if self.bias_k is not None and self.bias_v is not None:
@@ -165,14 +191,20 @@ class MultiheadAttention(Module):
             source = keys - self.add_zero_attn - (self.bias_k is not None)
             allowed = [(length, source)] if attn_mask.ndim == 2 else [(n * self.num_heads, length, source)]
             if tuple(attn_mask.shape) != allowed[0]:
-                raise RuntimeError(f"The shape of the {attn_mask.ndim}D attn_mask is {attn_mask.shape}, but should be {allowed[0]}.")
+                raise RuntimeError(
+                    f"The shape of the {attn_mask.ndim}D attn_mask is {attn_mask.shape}, but should be {allowed[0]}."
+                )
             parts.append(_as_numbers(attn_mask, like))
         if key_padding_mask is not None:
             for axis, size in enumerate((n, keys - self.add_zero_attn - (self.bias_k is not None))):
                 if key_padding_mask.shape[axis] != size:
-                    raise AssertionError(f"Expected key_padded_mask.shape[{axis}] to be {size}, but got {key_padding_mask.shape[axis]}")
+                    raise AssertionError(
+                        f"Expected key_padded_mask.shape[{axis}] to be {size}, but got {key_padding_mask.shape[axis]}"
+                    )
             numbers = _as_numbers(key_padding_mask, like)
-            parts.append(numbers.view(n, 1, 1, -1).expand(-1, self.num_heads, -1, -1).reshape(n * self.num_heads, 1, -1))
+            parts.append(
+                numbers.view(n, 1, 1, -1).expand(-1, self.num_heads, -1, -1).reshape(n * self.num_heads, 1, -1)
+            )
         if not parts:
             return None
         mask = parts[0] if len(parts) == 1 else parts[0] + parts[1]

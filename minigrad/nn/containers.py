@@ -222,7 +222,9 @@ class ModuleDict(Module):
 
 def _pairs(name: str, given: Any) -> Iterable[tuple[str, Any]]:
     if not isinstance(given, Iterable):
-        raise TypeError(f"{name}.update should be called with an iterable of key/value pairs, but got {type(given).__name__}")
+        raise TypeError(
+            f"{name}.update should be called with an iterable of key/value pairs, but got {type(given).__name__}"
+        )
     if isinstance(given, (Mapping, ModuleDict, ParameterDict)):
         return given.items()
     pairs = list(given)
@@ -307,7 +309,9 @@ class ParameterDict(Module):
 
     def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
-            raise TypeError(f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}').")
+            raise TypeError(
+                f"Index given to ParameterDict cannot be used as a key as it is not a string (type is '{type(key).__name__}')."
+            )
         self._keys[key] = None
         setattr(self, key, _as_parameter(value))
 

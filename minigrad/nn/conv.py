@@ -96,7 +96,20 @@ class _Forward(_Conv):
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
         groups: int = 1, bias: bool = True, padding_mode: str = "zeros", device: Any = None, dtype: Any = None,
     ):  # fmt: skip
-        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0, groups, bias, padding_mode, device, dtype)
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            0,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         input, padding = self._padded(input)
@@ -135,7 +148,18 @@ class _ConvTranspose(_Conv):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, dilation, output_padding, groups, bias, padding_mode, device, dtype
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            dilation,
+            output_padding,
+            groups,
+            bias,
+            padding_mode,
+            device,
+            dtype,
         )
 
     def _extra(self, input: Tensor, output_size: Any) -> Any:
@@ -149,7 +173,9 @@ class _ConvTranspose(_Conv):
         output_size = size = tuple(output_size)[-n:]
         smallest = [
             (m - 1) * s - 2 * p + d * (k - 1) + 1
-            for m, s, p, d, k in zip(input.shape[-n:], self.stride, self.padding, self.dilation, self.kernel_size, strict=True)
+            for m, s, p, d, k in zip(
+                input.shape[-n:], self.stride, self.padding, self.dilation, self.kernel_size, strict=True
+            )
         ]
         largest = [low + s - 1 for low, s in zip(smallest, self.stride, strict=True)]
         if any(not low <= m <= high for m, low, high in zip(size, smallest, largest, strict=True)):
@@ -188,4 +214,6 @@ class Fold(Layer, function=F.fold):
     """Columns added up where their windows lie."""
 
     def __init__(self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1):
-        super().__init__(output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
+        super().__init__(
+            output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
+        )

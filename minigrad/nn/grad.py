@@ -21,7 +21,14 @@ def _options(n: int, dimensions: dict[str, int], **options: Any) -> list[tuple[i
 
 
 def _input(
-    n: int, input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any, padding: Any, dilation: Any, groups: int
+    n: int,
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> Tensor:
     found = {"input_size": len(input_size), "weight": weight.ndim, "grad_output": grad_output.ndim}
     options = _options(n, found, stride=stride, padding=padding, dilation=dilation)
@@ -29,7 +36,14 @@ def _input(
 
 
 def _weight(
-    n: int, input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any, padding: Any, dilation: Any, groups: int
+    n: int,
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
 ) -> Tensor:
     found = {"input": input.ndim, "weight_size": len(weight_size), "grad_output": grad_output.ndim}
     options = _options(n, found, stride=stride, padding=padding, dilation=dilation)
@@ -37,7 +51,13 @@ def _weight(
 
 
 def conv1d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """The gradient of conv1d with respect to its input, of the shape `input_size`: weight (O, C / groups, k), grad_output (N, O, L').
     Raises RuntimeError for other numbers of dimensions."""
@@ -45,21 +65,39 @@ def conv1d_input(
 
 
 def conv2d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv1d_input, with two spatial dimensions."""
     return _input(2, input_size, weight, grad_output, stride, padding, dilation, groups)
 
 
 def conv3d_input(
-    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input_size: Sequence[int],
+    weight: Tensor,
+    grad_output: Tensor,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv1d_input, with three spatial dimensions."""
     return _input(3, input_size, weight, grad_output, stride, padding, dilation, groups)
 
 
 def conv1d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """The gradient of conv1d with respect to its weight, of the shape `weight_size`: input (N, C, L), grad_output (N, O, L').
     Raises RuntimeError for other numbers of dimensions."""
@@ -67,14 +105,26 @@ def conv1d_weight(
 
 
 def conv2d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv1d_weight, with two spatial dimensions."""
     return _weight(2, input, weight_size, grad_output, stride, padding, dilation, groups)
 
 
 def conv3d_weight(
-    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight_size: Sequence[int],
+    grad_output: Tensor,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv1d_weight, with three spatial dimensions."""
     return _weight(3, input, weight_size, grad_output, stride, padding, dilation, groups)

@@ -13,7 +13,16 @@ from ..core.grad_mode import no_grad
 from ..tensors.create import rand_like, randn, randn_like, randperm
 from ..tensors.tensor import Tensor
 
-_LINEAR = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "sigmoid")
+_LINEAR = (
+    "linear",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "sigmoid",
+)
 
 
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
@@ -59,7 +68,9 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
     return _set(tensor, randn_like(tensor, generator=generator).array * std + mean)
 
 
-def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None) -> Tensor:
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, generator: Any = None
+) -> Tensor:
     """Normal, drawn again until in [a, b]."""
     normal_(tensor, mean, std, generator)
     while (outside := (tensor.array < a) | (tensor.array > b)).any():
@@ -130,7 +141,9 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
     return calculate_gain(nonlinearity, a) / math.sqrt(_fans(tensor)[mode == "fan_out"])
 
 
-def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
     """Uniform with variance gain**2 / fan. He et al. 2015, https://arxiv.org/abs/1502.01852. `a`: the slope of leaky_relu."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -139,7 +152,9 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonline
     return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
+) -> Tensor:
     """Normal with variance gain**2 / fan."""
     if 0 in tensor.shape:
         warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
@@ -155,7 +170,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
     if not tensor.numel():
         return tensor
     rows = tensor.shape[0]
-    flat = normal_(Tensor._wrap(np.empty((rows, tensor.numel() // rows), tensor.array.dtype)), generator=generator).array
+    flat = normal_(
+        Tensor._wrap(np.empty((rows, tensor.numel() // rows), tensor.array.dtype)), generator=generator
+    ).array
     q, r = np.linalg.qr(flat.T if flat.shape[0] < flat.shape[1] else flat)
     q = q * np.sign(np.diag(r))  # makes the result uniform over all orthogonal matrices
     return _set(tensor, gain * (q.T if flat.shape[0] < flat.shape[1] else q).reshape(tensor.shape))

@@ -87,7 +87,15 @@ class LazyLinear(Linear):
 class Bilinear(Module):
     """y_k = x1 @ weight_k @ x2 + bias_k. weight (out_features, in1_features, in2_features). Raises ValueError for in1_features below 1."""
 
-    def __init__(self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None):
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ):
         super().__init__()
         if in1_features <= 0:
             raise ValueError(f"in1_features must be > 0, but got ({in1_features=})")

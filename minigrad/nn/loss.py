@@ -26,7 +26,9 @@ class _Loss(Layer):
 class _WeightedLoss(_Loss):
     """weight: a buffer, not a parameter; it is saved and moved with the module."""
 
-    def __init__(self, weight: Tensor | None = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"):
+    def __init__(
+        self, weight: Tensor | None = None, size_average: Any = None, reduce: Any = None, reduction: str = "mean"
+    ):
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
 
@@ -76,7 +78,12 @@ class NLLLoss(_WeightedLoss, function=F.nll_loss):
     """Minus the log-probability of the right class; put LogSoftmax before it, or use CrossEntropyLoss."""
 
     def __init__(
-        self, weight: Tensor | None = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None, reduction: str = "mean"
+        self,
+        weight: Tensor | None = None,
+        size_average: Any = None,
+        ignore_index: int = -100,
+        reduce: Any = None,
+        reduction: str = "mean",
     ):
         super().__init__(weight, size_average, reduce, reduction)
         self.ignore_index = ignore_index
@@ -110,7 +117,9 @@ class PoissonNLLLoss(_Loss):
         self.log_input, self.full, self.eps = log_input, full, eps
 
     def forward(self, log_input: Tensor, target: Tensor) -> Tensor:  # type: ignore[override]
-        return F.poisson_nll_loss(log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction)
+        return F.poisson_nll_loss(
+            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
+        )
 
 
 class GaussianNLLLoss(_Loss, function=F.gaussian_nll_loss):
@@ -167,7 +176,9 @@ class TripletMarginWithDistanceLoss(_Loss, function=F.triplet_margin_with_distan
     ):
         super().__init__(reduction=reduction)
         if margin <= 0:
-            raise ValueError(f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead")
+            raise ValueError(
+                f"TripletMarginWithDistanceLoss: expected margin to be greater than 0, got {margin} instead"
+            )
         self.distance_function = F.pairwise_distance if distance_function is None else distance_function
         self.margin, self.swap = margin, swap
 

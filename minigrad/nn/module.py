@@ -58,9 +58,13 @@ class Module:
 
     def __init__(self, *args: Any, **kwargs: Any):
         if kwargs and not self.call_super_init:
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'"
+            )
         if args and not self.call_super_init:
-            raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given"
+            )
         self.__dict__.update(  # not by assignment: __setattr__ looks these up
             training=True,
             _parameters={},
@@ -87,7 +91,13 @@ class Module:
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks or every_module:
+        if (
+            self._forward_pre_hooks
+            or self._forward_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+            or every_module
+        ):
             return module_hooks.call(self, args, kwargs)
         start = next_number()
         out = self.forward(*args, **kwargs)
@@ -107,20 +117,28 @@ class Module:
             if "_modules" not in own:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             if name in self._parameters:
-                raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
             self._forget(name, own, self._buffers)
             self._modules[name] = module_hooks.registered("module", self, name, value)
         elif name in own.get("_parameters", ()):
             if value is not None:
-                raise TypeError(f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)")
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
+                )
             self._parameters[name] = None
         elif name in own.get("_modules", ()):
             if value is not None:
-                raise TypeError(f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)")
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
+                )
             self._modules[name] = None
         elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)")
+                raise TypeError(
+                    f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
+                )
             kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
             self.register_buffer(name, value, *(() if kept else (False,)))  # a subclass's own may not know of the third
         else:
@@ -143,7 +161,9 @@ class Module:
 
     def __dir__(self) -> list[str]:
         names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
-        return sorted(name for name in names if not name[0].isdigit())  # Sequential's "0", "1", ... are no attributes to type
+        return sorted(
+            name for name in names if not name[0].isdigit()
+        )  # Sequential's "0", "1", ... are no attributes to type
 
     def _forget(self, name: str, *places: dict) -> None:
         for place in places:
@@ -169,7 +189,9 @@ class Module:
             raise AttributeError("cannot assign parameter before Module.__init__() call")
         self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
-            raise TypeError(f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)")
+            raise TypeError(
+                f"cannot assign '{typename(param)}' object to parameter '{name}' (torch.nn.Parameter or None required)"
+            )
         if param is not None and param.grad_fn is not None:
             raise ValueError(
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To express '{name}' as "
@@ -186,7 +208,9 @@ class Module:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+            raise TypeError(
+                f"cannot assign '{typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
+            )
         self._buffers[name] = module_hooks.registered("buffer", self, name, tensor)
         (self._non_persistent_buffers_set.discard if persistent else self._non_persistent_buffers_set.add)(name)
 
@@ -292,7 +316,9 @@ class Module:
                     seen.add(member)
                 yield (f"{path}.{name}" if path else name), member
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
         """Every parameter with its dotted name; a shared one comes once."""
         yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
@@ -301,7 +327,9 @@ class Module:
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
@@ -364,7 +392,9 @@ class Module:
         if copy:
             raise RuntimeError(".to() does not accept copy argument")
         if wanted is not None and not wanted.is_floating_point:
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}")
+            raise TypeError(
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
+            )
         return self if wanted is None else self._convert(wanted)
 
     def _convert(self, dtype: Dtype):
@@ -398,10 +428,14 @@ class Module:
 
     # Hooks -----------------------------------------------------------------------------------------------------------------
 
-    def register_forward_pre_hook(self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False) -> RemovableHandle:
+    def register_forward_pre_hook(
+        self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
         """`hook(module, args)` runs before forward; what it returns replaces the arguments. `with_kwargs`: `hook(module, args, kwargs)`
         returns None or both."""
-        return self._add_hook(self._forward_pre_hooks, hook, prepend, with_kwargs and self._forward_pre_hooks_with_kwargs)
+        return self._add_hook(
+            self._forward_pre_hooks, hook, prepend, with_kwargs and self._forward_pre_hooks_with_kwargs
+        )
 
     def register_forward_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -443,7 +477,9 @@ class Module:
         hook._from_public_api = True  # type: ignore[attr-defined]
         return self._add_hook(self._state_dict_hooks, hook, False)
 
-    def _register_state_dict_hook(self, hook: Callable) -> RemovableHandle:  # as above; what it returns replaces the dictionary
+    def _register_state_dict_hook(
+        self, hook: Callable
+    ) -> RemovableHandle:  # as above; what it returns replaces the dictionary
         if getattr(hook, "_from_public_api", False):
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that was previously registered via "
@@ -457,7 +493,9 @@ class Module:
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook: Callable, with_module: bool = False) -> RemovableHandle:
-        return self._add_hook(self._load_state_dict_pre_hooks, module_state.WithModule(hook) if with_module else hook, False)
+        return self._add_hook(
+            self._load_state_dict_pre_hooks, module_state.WithModule(hook) if with_module else hook, False
+        )
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> RemovableHandle:
         """`hook(module, incompatible_keys)` runs after the module and its sub-modules were loaded; it may change the lists of keys."""
@@ -476,11 +514,15 @@ class Module:
 
     # State -----------------------------------------------------------------------------------------------------------------
 
-    def state_dict(self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False) -> dict[str, Any]:
+    def state_dict(
+        self, *, destination: dict | None = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """Parameters and persistent buffers by dotted name. The tensors share the module's storage: `clone` what must not change."""
         return module_state.state_dict(self, destination, prefix, keep_vars)
 
-    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> module_state._IncompatibleKeys:
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> module_state._IncompatibleKeys:
         """Copy the numbers of `state_dict` into the parameters and buffers. `strict`: the keys must be exactly the module's.
         `assign`: take the given tensors themselves. Raises RuntimeError listing all keys and shapes that do not fit."""
         return module_state.load_state_dict(self, state_dict, strict, assign)

@@ -67,7 +67,9 @@ def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
     return _register(every_module, "forward pre", hook)
 
 
-def register_module_forward_hook(hook: Callable, *, with_kwargs: bool = False, always_call: bool = False) -> RemovableHandle:
+def register_module_forward_hook(
+    hook: Callable, *, with_kwargs: bool = False, always_call: bool = False
+) -> RemovableHandle:
     """`hook(module, args, output)` runs after the forward of every module."""
     return _register(every_module, "forward", hook, with_kwargs, always_call)
 
@@ -131,7 +133,9 @@ def call(module: Any, args: tuple, kwargs: dict) -> Any:
                 changed = hook(module, args, kwargs)
                 if changed is not None:
                     if not (isinstance(changed, tuple) and len(changed) == 2):
-                        raise RuntimeError(f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+                        raise RuntimeError(
+                            f"forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                        )
                     args, kwargs = changed
             else:
                 changed = hook(module, args)
@@ -168,7 +172,9 @@ def call(module: Any, args: tuple, kwargs: dict) -> Any:
         return result
     except Exception:
         for key, hook in _forward_hooks(module):
-            if key in done or not (every_module[key].always_call if key < 0 else key in module._forward_hooks_always_called):
+            if key in done or not (
+                every_module[key].always_call if key < 0 else key in module._forward_hooks_always_called
+            ):
                 continue
             try:
                 changed = _forward_hook(module, key, hook, args, kwargs, result)
@@ -183,7 +189,9 @@ def call(module: Any, args: tuple, kwargs: dict) -> Any:
 
 
 def _forward_hooks(module):
-    return [(k, entry.hook) for k, entry in every_module.items() if entry.kind == "forward"] + [*module._forward_hooks.items()]
+    return [(k, entry.hook) for k, entry in every_module.items() if entry.kind == "forward"] + [
+        *module._forward_hooks.items()
+    ]
 
 
 def _forward_hook(module, key, hook, args, kwargs, result):
@@ -197,7 +205,10 @@ def _warn_of_missing(args, result, node):
     results = result if isinstance(result, tuple) else (result,)
     own = {x.grad_fn for x in args if isinstance(x, Tensor) and x.grad_fn is not None}
     if not all(isinstance(x, Tensor) for x in results):
-        start, lost = "non-full backward hooks on a Module that does not return a single Tensor or a tuple of Tensors", "of the grad_output"
+        start, lost = (
+            "non-full backward hooks on a Module that does not return a single Tensor or a tuple of Tensors",
+            "of the grad_output",
+        )
     elif not all(isinstance(x, Tensor) for x in args):
         start = "non-full backward hooks on a Module that does not take as input a single Tensor or a tuple of Tensors"
         lost = "of the grad_input"

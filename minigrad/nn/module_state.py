@@ -58,7 +58,10 @@ def state_dict(module: Any, destination: dict | None, prefix: str, keep_vars: bo
 
 def own_state(module: Any) -> dict[str, Tensor]:
     """The module's own parameters and persistent buffers by name."""
-    own = {**module._parameters, **{k: b for k, b in module._buffers.items() if k not in module._non_persistent_buffers_set}}
+    own = {
+        **module._parameters,
+        **{k: b for k, b in module._buffers.items() if k not in module._non_persistent_buffers_set},
+    }
     return {name: tensor for name, tensor in own.items() if tensor is not None}
 
 

@@ -61,11 +61,17 @@ class _Running(_Affine):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs) -> None:
+    def _load_from_state_dict(
+        self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ) -> None:
         key = prefix + "num_batches_tracked"
         if (local_metadata.get("version") or 0) < 2 and self.track_running_stats and key not in state_dict:
-            state_dict[key] = tensor(0, dtype=dtypes.int64) if self.num_batches_tracked is None else self.num_batches_tracked
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+            state_dict[key] = (
+                tensor(0, dtype=dtypes.int64) if self.num_batches_tracked is None else self.num_batches_tracked
+            )
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
 
     def extra_repr(self) -> str:
         return (
@@ -138,7 +144,14 @@ class SyncBatchNorm(_BatchNorm):
         """The module with a SyncBatchNorm in the place of each BatchNorm; parameters and buffers are shared."""
         out = module
         if isinstance(module, _BatchNorm):
-            options = (module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats, process_group)
+            options = (
+                module.num_features,
+                module.eps,
+                module.momentum,
+                module.affine,
+                module.track_running_stats,
+                process_group,
+            )
             out = cls(*options)
             for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
                 setattr(out, name, getattr(module, name))
@@ -173,7 +186,9 @@ class _InstanceNorm(_Running):
             )
         by_input = self.training or not self.track_running_stats
         x = input.unsqueeze(0) if single else input
-        out = F.instance_norm(x, self.running_mean, self.running_var, self.weight, self.bias, by_input, self.momentum or 0.0, self.eps)
+        out = F.instance_norm(
+            x, self.running_mean, self.running_var, self.weight, self.bias, by_input, self.momentum or 0.0, self.eps
+        )
         return out.squeeze(0) if single else out
 
 
@@ -217,7 +232,9 @@ class LayerNorm(_Affine):
         dtype: Any = None,
     ):  # fmt: skip
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
+        self.normalized_shape = (
+            (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
+        )
         self.eps, self.elementwise_affine = eps, elementwise_affine
         self._register(self.normalized_shape, elementwise_affine, elementwise_affine and bias, device, dtype)
         self.reset_parameters()
@@ -233,10 +250,17 @@ class RMSNorm(_Affine):
     """Divides by the root of the mean square over the last dimensions; no mean is subtracted, there is no bias."""
 
     def __init__(
-        self, normalized_shape: Any, eps: float | None = None, elementwise_affine: bool = True, device: Any = None, dtype: Any = None
+        self,
+        normalized_shape: Any,
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+        device: Any = None,
+        dtype: Any = None,
     ):
         super().__init__()
-        self.normalized_shape = (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
+        self.normalized_shape = (
+            (normalized_shape,) if isinstance(normalized_shape, numbers.Integral) else tuple(normalized_shape)
+        )
         self.eps, self.elementwise_affine = eps, elementwise_affine
         weight = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
         self.register_parameter("weight", weight)

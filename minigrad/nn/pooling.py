@@ -69,7 +69,14 @@ class MaxUnpool3d(_MaxUnpool, function=F.max_unpool3d):
 class AvgPool1d(_Pool, function=F.avg_pool1d):
     shown = ("kernel_size", "stride", "padding")
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True):
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ):
         super().__init__()
         self.kernel_size, self.padding = as_tuple(kernel_size, 1), as_tuple(padding, 1)
         self.stride = self.kernel_size if stride is None else as_tuple(stride, 1)

@@ -30,7 +30,9 @@ def _rnn_step(activation):
     return step
 
 
-def _lstm_step(gates: Tensor, state: State, w: Tensor, b: Tensor | None, projection: Tensor | None = None) -> tuple[Tensor, State]:
+def _lstm_step(
+    gates: Tensor, state: State, w: Tensor, b: Tensor | None, projection: Tensor | None = None
+) -> tuple[Tensor, State]:
     hidden, cell = state
     gates = gates + F.linear(hidden, w, b)
     i, f, g, o = gates.chunk(4, -1) if gates.shape[-1] else (gates,) * 4
@@ -103,8 +105,15 @@ class RNNBase(Module):
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """The parameters of each layer and direction."""
-        kinds = ["weight_ih", "weight_hh", *(["bias_ih", "bias_hh"] if self.bias else []), *(["weight_hr"] if self.proj_size else [])]
-        return [[getattr(self, f"{k}_l{n}{s}") for k in kinds] for n in range(self.num_layers) for s in self._suffixes()]
+        kinds = [
+            "weight_ih",
+            "weight_hh",
+            *(["bias_ih", "bias_hh"] if self.bias else []),
+            *(["weight_hr"] if self.proj_size else []),
+        ]
+        return [
+            [getattr(self, f"{k}_l{n}{s}") for k in kinds] for n in range(self.num_layers) for s in self._suffixes()
+        ]
 
     @property
     def _flat_weights(self) -> list[Parameter]:
@@ -115,8 +124,17 @@ class RNNBase(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
-        defaults = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0, "bidirectional": False}
-        return text + "".join(f", {name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value)
+        defaults = {
+            "proj_size": 0,
+            "num_layers": 1,
+            "bias": True,
+            "batch_first": False,
+            "dropout": 0,
+            "bidirectional": False,
+        }
+        return text + "".join(
+            f", {name}={getattr(self, name)}" for name, value in defaults.items() if getattr(self, name) != value
+        )
 
     def forward(self, input: Any, hx: State = None) -> tuple[Any, State]:
         if isinstance(input, PackedSequence):
@@ -167,7 +185,9 @@ class RNNBase(Module):
             steps = outputs[0] if len(outputs) == 1 else cat(outputs, -1)
             if self.dropout and layer < self.num_layers - 1:
                 steps = F.dropout(steps, self.dropout, self.training)
-        return steps, tuple([stack(list(parts)) for parts in zip(*ends, strict=True)]) if self.mode == "LSTM" else stack(ends)
+        return steps, tuple(
+            [stack(list(parts)) for parts in zip(*ends, strict=True)]
+        ) if self.mode == "LSTM" else stack(ends)
 
     def _run(
         self, step, inputs: Tensor, state: State, name: str, backwards: bool, sizes: list[int] | None = None
@@ -178,7 +198,9 @@ class RNNBase(Module):
         projection = getattr(self, "weight_hr" + name) if self.proj_size else None
         outputs: list[Tensor] = []
         if sizes is not None:
-            return self._run_packed(step, F.linear(inputs, w_ih, b_ih).split(sizes), state, (w_hh, b_hh, projection), backwards)
+            return self._run_packed(
+                step, F.linear(inputs, w_ih, b_ih).split(sizes), state, (w_hh, b_hh, projection), backwards
+            )
         gates = unbind(F.linear(inputs, w_ih, b_ih), 0)
         for g in reversed(gates) if backwards else gates:
             out, state = step(g, state, w_hh, b_hh, projection)
@@ -230,7 +252,10 @@ class RNNBase(Module):
         layers = self.num_layers * len(self._suffixes())
         wanted = (layers, batch, self.proj_size or self.hidden_size)
         if self.mode == "LSTM":
-            for h, size, what in ((hx[0], wanted, "hidden[0]"), (hx[1], (layers, batch, self.hidden_size), "hidden[1]")):
+            for h, size, what in (
+                (hx[0], wanted, "hidden[0]"),
+                (hx[1], (layers, batch, self.hidden_size), "hidden[1]"),
+            ):
                 if tuple(h.shape) != size:
                     raise RuntimeError(f"Expected {what} size {size}, got {list(h.shape)}")
         elif tuple(hx.shape) != wanted:
@@ -245,12 +270,16 @@ class RNNBase(Module):
                 f"model.to({input.dtype})"
             )
         if input.shape[-1] != self.input_size:
-            raise RuntimeError(f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}")
+            raise RuntimeError(
+                f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.shape[-1]}"
+            )
 
 
 def _check(dropout, num_layers, bias, batch_first, input_size, hidden_size, proj_size) -> None:
     if not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1 or isinstance(dropout, bool):
-        raise ValueError("dropout should be a number in range [0, 1] representing the probability of an element being zeroed")
+        raise ValueError(
+            "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
+        )
     if dropout > 0 and num_layers == 1:
         warnings.warn(
             "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects num_layers greater than 1, but "
@@ -276,7 +305,15 @@ def _check(dropout, num_layers, bias, batch_first, input_size, hidden_size, proj
 class RNN(RNNBase):
     """h = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu. Raises ValueError for another nonlinearity and for proj_size."""
 
-    def __init__(self, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", *args: Any, **kwargs: Any):
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        *args: Any,
+        **kwargs: Any,
+    ):
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         if nonlinearity not in ("tanh", "relu"):
@@ -355,7 +392,9 @@ class RNNCellBase(Module):
             hx = tuple([h.unsqueeze(0) for h in hx]) if pair else hx.unsqueeze(0)
         for number, h in enumerate(hx if pair else (hx,)):
             if h.shape[0] != x.shape[0]:
-                raise RuntimeError(f"Input batch size {x.shape[0]} doesn't match hidden{number if pair else ''} batch size {h.shape[0]}")
+                raise RuntimeError(
+                    f"Input batch size {x.shape[0]} doesn't match hidden{number if pair else ''} batch size {h.shape[0]}"
+                )
             if h.shape[1] != self.hidden_size:
                 raise RuntimeError(
                     f"hidden{number if pair else ''} has inconsistent hidden_size: got {h.shape[1]}, expected {self.hidden_size}"
@@ -368,8 +407,15 @@ class RNNCellBase(Module):
 
 class RNNCell(RNNCellBase):
     """One step of an RNN: (input (N, input_size), state (N, hidden_size)) -> state. Raises ValueError for another nonlinearity."""
+
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        device: Any = None,
+        dtype: Any = None,
     ):
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(f"Unknown nonlinearity: {nonlinearity}")

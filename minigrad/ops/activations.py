@@ -3,6 +3,7 @@
 What does not live here: relu, sigmoid, tanh (elementwise.py), softmax (neural.py), and the functions with PyTorch's arguments (nn/functional.py).
 At kinks the rules take PyTorch's side.
 """
+
 # ruff: noqa: E501  (a row is one line)
 import math
 

@@ -6,6 +6,7 @@ gradient of the input) and the gradient of its weight. What does not: PyTorch's 
 Shapes: x (N, C, *size), w (O, C / groups, *kernel), result (N, O, *out). stride, padding and dilation are tuples, one number per spatial
 dimension. Windows are unfolded into columns, so that the work is one matrix product.
 """
+
 # ruff: noqa: E501  (a row is one line)
 import itertools
 import math
@@ -20,7 +21,12 @@ from .reduce import sum_dim
 
 def out_size(size, kernel, stride, padding, dilation):
     """The spatial size of a convolution's result."""
-    return tuple([(n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)])
+    return tuple(
+        [
+            (n + 2 * p - d * (k - 1) - 1) // s + 1
+            for n, k, s, p, d in zip(size, kernel, stride, padding, dilation, strict=True)
+        ]
+    )
 
 
 def padded(x, padding, value=0):
@@ -39,7 +45,11 @@ def windows(x, kernel, stride, dilation):
     size = x.shape[2:]
     out = out_size(size, kernel, stride, (0,) * len(size), dilation)
     steps = x.strides[2:]
-    strides = x.strides[:2] + tuple([s * d for s, d in zip(steps, dilation, strict=True)]) + tuple([a * b for a, b in zip(steps, stride, strict=True)])
+    strides = (
+        x.strides[:2]
+        + tuple([s * d for s, d in zip(steps, dilation, strict=True)])
+        + tuple([a * b for a, b in zip(steps, stride, strict=True)])
+    )
     return np.lib.stride_tricks.as_strided(x, x.shape[:2] + tuple(kernel) + out, strides, writeable=False)
 
 

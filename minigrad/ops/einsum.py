@@ -36,7 +36,12 @@ def _parse(equation, operands):
     if len(terms) < len(operands):
         raise errors.new(RuntimeError, "einsum(): more operands were provided than specified in the equation")
     widest = max(
-        [x.ndim - len(t.replace(" ", "").replace("...", "")) for t, x in zip(terms, operands, strict=True) if "..." in t], default=0
+        [
+            x.ndim - len(t.replace(" ", "").replace("...", ""))
+            for t, x in zip(terms, operands, strict=True)
+            if "..." in t
+        ],
+        default=0,
     )
     dots = [f"...{i}" for i in range(widest)]
     names = []
@@ -53,7 +58,10 @@ def _parse(equation, operands):
         out = _labels(right, widest + len(right.replace(" ", "").replace("...", "")), dots)
         for n in out:
             if not any([n in found for found in names]):
-                raise errors.new(RuntimeError, f"einsum(): output subscript {n} does not appear in the equation for any input operand")
+                raise errors.new(
+                    RuntimeError,
+                    f"einsum(): output subscript {n} does not appear in the equation for any input operand",
+                )
     else:  # all that occur once, in alphabetical order
         every = [n for found in names for n in found]
         out = [*dots, *sorted({n for n in every if len(n) == 1 and every.count(n) == 1})]
@@ -105,7 +113,10 @@ def _product(x, xs, y, ys, keep, order):
         return _spread(x, xs, names) * _spread(y, ys, names), names
     x = _arrange(x, xs, [*batch, *left, *summed]).expand([size[n] for n in (*batch, *left, *summed)])
     y = _arrange(y, ys, [*batch, *summed, *right]).expand([size[n] for n in (*batch, *summed, *right)])
-    count = {group: math.prod([size[n] for n in names]) for group, names in (("b", batch), ("l", left), ("r", right), ("s", summed))}
+    count = {
+        group: math.prod([size[n] for n in names])
+        for group, names in (("b", batch), ("l", left), ("r", right), ("s", summed))
+    }
     out = bmm(reshape(x, (count["b"], count["l"], count["s"])), reshape(y, (count["b"], count["s"], count["r"])))
     return reshape(out, [size[n] for n in (*batch, *left, *right)]), [*batch, *left, *right]
 

@@ -14,7 +14,9 @@ from ..core.op import DISCRETE, ELEMENTWISE, Op
 from ..core.variable import Variable
 from ..kernels import special
 
-_ONE = {np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")}  # for numpy half the work of a Python number
+_ONE = {
+    np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")
+}  # for numpy half the work of a Python number
 LN2, LN10, TWO_OVER_SQRT_PI, NAN = math.log(2), math.log(10), 2 / math.sqrt(math.pi), math.nan
 INF = math.inf
 
@@ -282,21 +284,26 @@ def _invert(x):
     if x.dtype.kind == "f":
         raise errors.new(
             TypeError,
-            "~ (operator.invert) is only implemented on integer and Boolean-type tensors", instead="compare first: ~(x > 0)."
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors",
+            instead="compare first: ~(x > 0).",
         )
     return np.invert(x)
 
 
 def _shifted(shift, kernel, x, n):
     if x.dtype.kind not in "iu":
-        raise errors.new(NotImplementedError, f"\"{kernel}\" not implemented for '{errors.TYPE_NAMES[x.dtype.name].removesuffix('Tensor')}'")
+        raise errors.new(
+            NotImplementedError,
+            f"\"{kernel}\" not implemented for '{errors.TYPE_NAMES[x.dtype.name].removesuffix('Tensor')}'",
+        )
     return shift(x, n)
 
 
 def _nextafter(x, y):
     if x.dtype.kind != "f":
         raise errors.new(
-            NotImplementedError, f"\"nextafter_cpu\" not implemented for '{errors.TYPE_NAMES[x.dtype.name].removesuffix('Tensor')}'"
+            NotImplementedError,
+            f"\"nextafter_cpu\" not implemented for '{errors.TYPE_NAMES[x.dtype.name].removesuffix('Tensor')}'",
         )
     return np.nextafter(x, y)
 
@@ -304,7 +311,9 @@ def _nextafter(x, y):
 def heaviside(input, values):
     """0 for negative numbers and nan, 1 for positive ones, and `values` at 0. Raises RuntimeError for two dtypes, TypeError for a number."""
     if not hasattr(values, "array"):
-        raise errors.new(TypeError, f"heaviside(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}")
+        raise errors.new(
+            TypeError, f"heaviside(): argument 'values' (position 2) must be Tensor, not {type(values).__name__}"
+        )
     if input.array.dtype is not values.array.dtype:
         raise errors.new(RuntimeError, "heaviside is not yet implemented for tensors with different dtypes.")
     return heaviside_(input, values)
@@ -466,7 +475,9 @@ def pow(input, exponent):
             raise errors.new(RuntimeError, str(error)) from None
     if isinstance(input, (bool, int, float, np.generic)):
         if not isinstance(exponent, Variable):
-            raise errors.new(TypeError, "pow(): argument 'exponent' (position 2) must be Tensor, not " + errors.type_name(exponent))
+            raise errors.new(
+                TypeError, "pow(): argument 'exponent' (position 2) must be Tensor, not " + errors.type_name(exponent)
+            )
         if exponent.array.dtype.kind != "f":
             return pow_tensor(input, exponent.to(dtypes.result_type(input, exponent)))
         return pow_base(exponent, input)
@@ -568,7 +579,9 @@ def times(alpha, input, other):
         return other
     common = dtypes.result_type(input, other)
     if isinstance(alpha, float) and not common.is_floating_point:
-        raise errors.new(RuntimeError, "For integral input tensors, argument alpha must not be a floating point number.")
+        raise errors.new(
+            RuntimeError, "For integral input tensors, argument alpha must not be a floating point number."
+        )
     if common is dtypes.bool_ and alpha:
         return other & (input == input)
     if hasattr(other, "array") and other.array.dtype.kind == "b":
@@ -657,14 +670,22 @@ def lerp(input, end, weight):
     Raises RuntimeError for different dtypes, NotImplementedError for whole numbers."""
     if input.array.dtype is not end.array.dtype:
         ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, end))
-        raise errors.new(RuntimeError, f"expected dtype {ours} for `end` but got dtype {theirs}", instead="end.to(input.dtype).")
+        raise errors.new(
+            RuntimeError, f"expected dtype {ours} for `end` but got dtype {theirs}", instead="end.to(input.dtype)."
+        )
     number = isinstance(weight, (int, float))
     if not input.dtype.is_floating_point:
         kind = errors.TYPE_NAMES[input.array.dtype.name].removesuffix("Tensor")
-        raise errors.new(NotImplementedError, f"\"lerp_kernel_{'scalar' if number else 'tensor'}\" not implemented for '{kind}'")
+        raise errors.new(
+            NotImplementedError, f"\"lerp_kernel_{'scalar' if number else 'tensor'}\" not implemented for '{kind}'"
+        )
     if isinstance(weight, Variable) and weight.array.dtype is not input.array.dtype:
         ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, weight))
-        raise errors.new(RuntimeError, f"expected dtype {ours} for `weight` but got dtype {theirs}", instead="weight.to(input.dtype).")
+        raise errors.new(
+            RuntimeError,
+            f"expected dtype {ours} for `weight` but got dtype {theirs}",
+            instead="weight.to(input.dtype).",
+        )
     return lerp_number(input, end, weight) if number else lerp_tensor(input, end, weight)
 
 
@@ -690,7 +711,9 @@ def isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
     A negative rtol or atol is a RuntimeError, too."""
     if input.array.dtype is not other.array.dtype:
         names = [errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]
-        raise errors.new(RuntimeError, " did not match ".join(names), instead="convert one of them: other.to(input.dtype).")
+        raise errors.new(
+            RuntimeError, " did not match ".join(names), instead="convert one of them: other.to(input.dtype)."
+        )
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
         if tolerance < 0:
             raise errors.new(RuntimeError, f"{name} must be greater than or equal to zero, but got {tolerance:g}")
@@ -716,7 +739,10 @@ def divide(input, other, *, rounding_mode=None):
     if rounding_mode is None:
         return div(input, other)
     if rounding_mode not in ("floor", "trunc"):
-        raise errors.new(RuntimeError, f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'")
+        raise errors.new(
+            RuntimeError,
+            f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'",
+        )
     return (div_floor if rounding_mode == "floor" else div_trunc)(input, other)
 
 

@@ -174,9 +174,14 @@ def _scatter_reduce_rule(g, x, index, source, out, dim, reduce):
     part = source[sizes] if source.shape != index.shape else source
     if reduce == "prod":  # the others' product: by division where no factor is 0
         zeros_ = scatter_add_(where(x == 0, 1.0, 0.0), index, where(part == 0, 1.0, 0.0), dim)
-        rest = scatter_reduce_(where(x == 0, 1, x), index, where(part == 0, 1, part), dim, "prod")  # of all that are not 0
+        rest = scatter_reduce_(
+            where(x == 0, 1, x), index, where(part == 0, 1, part), dim, "prod"
+        )  # of all that are not 0
         to_x = where(x == 0, where(zeros_ == 1, g * rest, 0), where(zeros_ == 0, g * rest, 0) / where(x == 0, 1, x))
-        alone, none = gather_(where(zeros_ == 1, g * rest, 0), index, dim), gather_(where(zeros_ == 0, g * rest, 0), index, dim)
+        alone, none = (
+            gather_(where(zeros_ == 1, g * rest, 0), index, dim),
+            gather_(where(zeros_ == 0, g * rest, 0), index, dim),
+        )
         to_source = where(part == 0, alone, none / where(part == 0, 1, part))
     else:  # shared evenly among the largest
         own, theirs = x == out, part == gather_(out, index, dim)
@@ -190,7 +195,9 @@ def _scatter(x, index, source, dim):
     if x.ndim == 0:
         out[...] = source.ravel()[-1] if isinstance(source, np.ndarray) else source
         return out
-    out[_places(index, dim)] = source[tuple([slice(n) for n in index.shape])] if isinstance(source, np.ndarray) else source
+    out[_places(index, dim)] = (
+        source[tuple([slice(n) for n in index.shape])] if isinstance(source, np.ndarray) else source
+    )
     return out
 
 
@@ -303,7 +310,9 @@ def take_along_dim(input, indices, dim=None):
     if (indices.array < 0).any() and (indices.array >= -a[dim]).all():
         indices = where(indices < 0, indices + a[dim], indices)
     wide = [max(n, m) for n, m in zip(a, b, strict=True)]
-    return gather(input.expand(*wide[:dim], a[dim], *wide[dim + 1 :]), dim, indices.expand(*wide[:dim], b[dim], *wide[dim + 1 :]))
+    return gather(
+        input.expand(*wide[:dim], a[dim], *wide[dim + 1 :]), dim, indices.expand(*wide[:dim], b[dim], *wide[dim + 1 :])
+    )
 
 
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
@@ -312,10 +321,17 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     dim = wrap_dim(dim, input.ndim)
     _check_scatter(input, dim, index, source, "scatter")
     if reduce == "add":
-        return scatter_add_(input, index, source if hasattr(source, "array") else wrap(np.full(index.array.shape, source, input.array.dtype)), dim)
+        return scatter_add_(
+            input,
+            index,
+            source if hasattr(source, "array") else wrap(np.full(index.array.shape, source, input.array.dtype)),
+            dim,
+        )
     if reduce == "multiply":
         ones = nothing(input) + 1
-        return input * (scatter_(ones, index, source, dim) if hasattr(source, "array") else scatter_value(ones, index, dim, source))
+        return input * (
+            scatter_(ones, index, source, dim) if hasattr(source, "array") else scatter_value(ones, index, dim, source)
+        )
     return scatter_(input, index, source, dim) if hasattr(source, "array") else scatter_value(input, index, dim, source)
 
 
@@ -396,7 +412,9 @@ def put(input, index, source, accumulate=False):
             "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
             f"{source.numel()}, index.numel() = {index.numel()}",
         )
-    return unsafe_view(reshape(input, (-1,)).index_put((reshape(index, (-1,)),), reshape(source, (-1,)), accumulate), input.array.shape)
+    return unsafe_view(
+        reshape(input, (-1,)).index_put((reshape(index, (-1,)),), reshape(source, (-1,)), accumulate), input.array.shape
+    )
 
 
 def unravel_index(indices, shape):
@@ -442,7 +460,9 @@ def index_add(input, dim, index, source, *, alpha=1):
         )
     if index.array.dtype.kind != "i" or index.array.dtype.itemsize < 4:
         kind = errors.TYPE_NAMES[index.array.dtype.name].removesuffix("Tensor")
-        raise errors.new(RuntimeError, f"index_add_(): Expected dtype int32/int64 for index but got: {kind}", instead="index.long().")
+        raise errors.new(
+            RuntimeError, f"index_add_(): Expected dtype int32/int64 for index but got: {kind}", instead="index.long()."
+        )
     if input.array.dtype is not source.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
         raise errors.new(
@@ -476,7 +496,9 @@ def index_copy(input, dim, index, source):
         )
     if index.array.dtype != np.int64:
         kind = errors.TYPE_NAMES[index.array.dtype.name].removesuffix("Tensor")
-        raise errors.new(RuntimeError, f"index_copy_(): Expected a long tensor for index, but got {kind}", instead="index.long().")
+        raise errors.new(
+            RuntimeError, f"index_copy_(): Expected a long tensor for index, but got {kind}", instead="index.long()."
+        )
     if index.ndim > 1:
         raise errors.new(IndexError, f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
     if input.ndim and source.ndim and input.ndim != source.ndim:
@@ -494,11 +516,16 @@ def index_copy(input, dim, index, source):
         )
     count = source.array.shape[dim] if source.ndim else 1
     if index.numel() != count:
-        raise errors.new(IndexError, f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) ({count})")
+        raise errors.new(
+            IndexError,
+            f"index_copy_(): Number of indices ({index.numel()}) should be equal to source.size(dim) ({count})",
+        )
     size = _size(input, dim)
     if index.array.size and (index.array.min() < 0 or index.array.max() >= size):
         bad = index.array[(index.array < 0) | (index.array >= size)].flat[0]
-        raise errors.new(IndexError, f"index_copy_(): index {bad} is out of bounds for dimension {dim} with size {size}")
+        raise errors.new(
+            IndexError, f"index_copy_(): index {bad} is out of bounds for dimension {dim} with size {size}"
+        )
     return index_copy_(input, source, index, dim)
 
 
@@ -535,7 +562,8 @@ def index_fill(input, dim, index, value):
         return index_fill_(input, index, dim, value)
     if value.ndim:
         raise errors.new(
-            RuntimeError, f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            RuntimeError,
+            f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).",
         )
     return index_fill_tensor(input, index, value.to(input.dtype), dim)
 
@@ -553,7 +581,8 @@ def require_mask(mask):
     """Raise PyTorch's error if `mask` is not one of bools."""
     if mask.array.dtype != bool:
         raise errors.new(
-            RuntimeError, f"masked_fill_ only supports boolean masks, but got mask with dtype {errors.SCALAR_NAMES[mask.array.dtype.name]}"
+            RuntimeError,
+            f"masked_fill_ only supports boolean masks, but got mask with dtype {errors.SCALAR_NAMES[mask.array.dtype.name]}",
         )
 
 
@@ -569,7 +598,8 @@ def masked_fill(input, mask, value):
         return masked_fill_number(input, mask, value)
     if value.ndim:
         raise errors.new(
-            RuntimeError, f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s)."
+            RuntimeError,
+            f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.ndim} dimension(s).",
         )
     return masked_fill_tensor(input, mask, value)
 
@@ -586,10 +616,19 @@ def masked_scatter(input, mask, source):
     Raises RuntimeError if `source` has too few or another dtype, and for a mask that is not of bools."""
     names = [errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, mask, source)]
     if names[1] != "Bool":
-        raise errors.new(RuntimeError, f"masked_scatter_ only supports boolean masks, but got mask with dtype {names[1]}")
+        raise errors.new(
+            RuntimeError, f"masked_scatter_ only supports boolean masks, but got mask with dtype {names[1]}"
+        )
     if names[0] != names[2]:  # PyTorch has no space between got and the first dtype
-        raise errors.new(RuntimeError, f"masked_scatter: expected self and source to have same dtypes but got{names[0]} and {names[2]}", instead="convert the source: source.to(x.dtype).")
-    if np.count_nonzero(np.broadcast_to(mask.array, np.broadcast_shapes(mask.array.shape, input.array.shape))) > source.numel():
+        raise errors.new(
+            RuntimeError,
+            f"masked_scatter: expected self and source to have same dtypes but got{names[0]} and {names[2]}",
+            instead="convert the source: source.to(x.dtype).",
+        )
+    if (
+        np.count_nonzero(np.broadcast_to(mask.array, np.broadcast_shapes(mask.array.shape, input.array.shape)))
+        > source.numel()
+    ):
         raise errors.new(RuntimeError, "Number of elements of source < number of ones in mask")
     return masked_scatter_(input, mask, source)
 
@@ -602,7 +641,12 @@ def repeat_interleave(input, repeats=None, dim=None, *, output_size=None):
     """
     if repeats is None:
         return wrap(repeat(np.arange(input.numel()), input.array))
-    if output_size is not None and hasattr(repeats, "array") and repeats.numel() > 1 and int(repeats.array.sum()) != output_size:
+    if (
+        output_size is not None
+        and hasattr(repeats, "array")
+        and repeats.numel() > 1
+        and int(repeats.array.sum()) != output_size
+    ):
         raise errors.new(RuntimeError, "allocated size does not match required size")
     if dim is None:
         input, dim = reshape(input, (-1,)), 0

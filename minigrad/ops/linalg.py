@@ -15,7 +15,21 @@ from ..core.return_types import named
 from ..core.variable import wrap
 from .elementwise import mul, where
 from .reduce import _norm, _norm_rule, sum_dim
-from .shape import cat, copy, diag_embed_, diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze, wrap_dim
+from .shape import (
+    cat,
+    copy,
+    diag_embed_,
+    diagonal_back,
+    expand,
+    reshape,
+    squeeze_row,
+    t,
+    transpose,
+    tril_,
+    triu_,
+    unsqueeze,
+    wrap_dim,
+)
 
 
 def mT(x):
@@ -90,7 +104,9 @@ def _pull(g, x, y, distance, p):
     last = (g.ndim,)
     if p == 0:  # a count
         return unsqueeze(g, g.ndim) * 0 * (unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2))
-    return _norm_rule(unsqueeze(g, g.ndim), unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2), unsqueeze(distance, g.ndim), p, last)
+    return _norm_rule(
+        unsqueeze(g, g.ndim), unsqueeze(x, x.ndim - 1) - unsqueeze(y, y.ndim - 2), unsqueeze(distance, g.ndim), p, last
+    )
 
 
 def _times(number, x):
@@ -194,7 +210,9 @@ def _qr_rule(gs, Q, R):
     """Walter and Lehmann, Walk through automatic differentiation for QR (2018), for matrices at least as high as wide."""
     gQ, gR = gs
     if Q.shape[-1] != R.shape[-1]:
-        raise errors.new(RuntimeError, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols")
+        raise errors.new(
+            RuntimeError, "The QR decomposition is not differentiable when mode='complete' and nrows > ncols"
+        )
     m = gR @ mT(R) if gR is not None else 0
     m = m if gQ is None else m - mT(Q) @ gQ
     inner = Q @ (triu_(m, 0) + mT(triu_(m, 1)))
@@ -209,7 +227,9 @@ def outer(input, vec2):
     for name, x in (("self", input), ("vec2", vec2)):
         if x.ndim != 1:
             raise errors.new(
-                RuntimeError, f"outer: Expected 1-D argument {name}, but got {x.ndim}-D", instead="x[:, None] * y multiplies other shapes."
+                RuntimeError,
+                f"outer: Expected 1-D argument {name}, but got {x.ndim}-D",
+                instead="x[:, None] * y multiplies other shapes.",
             )
     return mul(unsqueeze(input, 1), vec2)
 
@@ -286,7 +306,8 @@ def mv(input, vec):
         raise errors.new(RuntimeError, f"vector + matrix @ vector expected, got 1, {input.ndim}, {vec.ndim}")
     if input.array.shape[1] != vec.array.shape[0]:
         raise errors.new(
-            RuntimeError, f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})",
+            RuntimeError,
+            f"size mismatch, got input ({input.shape[0]}), mat ({input.shape[0]}x{input.shape[1]}), vec ({vec.shape[0]})",
             facts=ProductMismatch(tuple(input.shape), tuple(vec.shape)),
         )
     return mv_(input, vec)
@@ -338,12 +359,15 @@ def cross(input, other, dim=-1):
     if input.array.dtype is not other.array.dtype:
         raise errors.new(
             RuntimeError,
-            "expected scalar type {} but found {}".format(*[errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]),
+            "expected scalar type {} but found {}".format(
+                *[errors.TYPE_NAMES[x.array.dtype.name].removesuffix("Tensor") for x in (input, other)]
+            ),
             instead="other.to(input.dtype).",
         )
     if input.shape[dim] != 3 or other.shape[dim] != 3:
         raise errors.new(
-            RuntimeError, f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and {other.shape[dim]}"
+            RuntimeError,
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and {other.shape[dim]}",
         )
     return cross_(input, other, dim)
 
@@ -398,7 +422,9 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1):
     """beta * input + alpha * the sum of the products of two batches of matrices. Raises RuntimeError for sizes that do not fit."""
     if batch1.ndim == batch2.ndim == 3 and batch1.shape[2] != batch2.shape[1]:
         sizes = " and ".join(["x".join(map(str, x.shape[1:])) for x in (batch1, batch2)])
-        raise errors.new(RuntimeError, f"Incompatible matrix sizes for bmm ({sizes})", instead="transpose (x.mT) what does not fit.")
+        raise errors.new(
+            RuntimeError, f"Incompatible matrix sizes for bmm ({sizes})", instead="transpose (x.mT) what does not fit."
+        )
     return addbmm_(input, batch1, batch2, *_factors(input, beta, alpha))
 
 
@@ -420,7 +446,8 @@ def _square(A, name):
         raise errors.new(RuntimeError, f"{name}: The input tensor A must have at least 2 dimensions.")
     if A.shape[-1] != A.shape[-2]:
         raise errors.new(
-            RuntimeError, f"{name}: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices"
+            RuntimeError,
+            f"{name}: A must be batches of square matrices, but they are {A.shape[-2]} by {A.shape[-1]} matrices",
         )
 
 
@@ -429,7 +456,9 @@ def _or_linalg_error(run, sentence, why, instead):
     try:
         return run()
     except np.linalg.LinAlgError:
-        raise errors.new(errors.LinAlgError, sentence() if callable(sentence) else sentence, why=why, instead=instead) from None
+        raise errors.new(
+            errors.LinAlgError, sentence() if callable(sentence) else sentence, why=why, instead=instead
+        ) from None
 
 
 _SINGULAR = (
@@ -476,7 +505,9 @@ def solve(A, B, *, left=True):
         )
     if not left:
         return mT(solve(mT(A), mT(B)))
-    return _or_linalg_error(lambda: solve_(A, B), "torch.linalg.solve: The solver failed because the input matrix is singular.", *_SINGULAR)
+    return _or_linalg_error(
+        lambda: solve_(A, B), "torch.linalg.solve: The solver failed because the input matrix is singular.", *_SINGULAR
+    )
 
 
 def inv_ex(A, *, check_errors=False) -> Any:
@@ -506,7 +537,9 @@ def cholesky_solve(input, input2, upper=False):
 
 def cholesky_inverse(input, upper=False):
     """The inverse of L Lᵀ for a Cholesky factor L; upper: of Lᵀ L."""
-    return cholesky_solve(wrap(np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.shape)), input, upper)
+    return cholesky_solve(
+        wrap(np.broadcast_to(np.eye(input.shape[-1], dtype=input.array.dtype), input.shape)), input, upper
+    )
 
 
 def tensorsolve(A, B, dims=None):
@@ -563,7 +596,10 @@ def qr(A, mode="reduced") -> Any:
     """A named tuple (Q, R) with A = Q @ R: Q has orthonormal columns, R is upper triangular. Raises RuntimeError for another `mode`."""
     _floats(A, "linalg.qr")
     if mode not in ("reduced", "complete", "r"):
-        raise errors.new(RuntimeError, f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+        raise errors.new(
+            RuntimeError,
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'",
+        )
     k = A.shape[-2]
     wide = k < A.shape[-1]
     Q, R = qr_(A[..., :k] if wide else A, "complete" if mode == "complete" else "reduced")
@@ -579,7 +615,13 @@ def pinv(A, rcond=None, *, rtol=None, hermitian=False):
         lower = tril_(A.detach(), 0)
         A = A + (lower + mT(tril_(lower, -1)) - A.detach())
     U, S, Vh = svd(A, False)
-    rtol = rtol if rtol is not None else rcond if rcond is not None else max(A.shape[-2:]) * float(np.finfo(A.array.dtype).eps)
+    rtol = (
+        rtol
+        if rtol is not None
+        else rcond
+        if rcond is not None
+        else max(A.shape[-2:]) * float(np.finfo(A.array.dtype).eps)
+    )
     big = S > rtol * S.amax(-1, True) if S.shape[-1] else S > 0
     return mT(Vh) @ (unsqueeze(where(big, 1 / where(big, S, 1), 0), S.ndim) * mT(U))
 
@@ -614,7 +656,9 @@ def multi_dot(tensors, *, out=None):
     for length in range(1, len(shapes)):
         for i in range(len(shapes) - length):
             j = i + length
-            best[i, j] = min((best[i, k][0] + best[k + 1, j][0] + shapes[i][0] * shapes[k][1] * shapes[j][1], k) for k in range(i, j))
+            best[i, j] = min(
+                (best[i, k][0] + best[k + 1, j][0] + shapes[i][0] * shapes[k][1] * shapes[j][1], k) for k in range(i, j)
+            )
 
     def product(i, j):
         return tensors[i] if i == j else matmul(product(i, best[i, j][1]), product(best[i, j][1] + 1, j))
@@ -628,7 +672,11 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1):
         product = outer(vec1, vec2) if alpha else outer(vec1, vec2) & False
         return input | product if beta else product.expand(*np.broadcast_shapes(input.shape, product.shape))
     product = outer(vec1, vec2)
-    return _times(beta, input) + _times(alpha, product) if beta else _times(alpha, product).expand(*np.broadcast_shapes(input.shape, product.shape))
+    return (
+        _times(beta, input) + _times(alpha, product)
+        if beta
+        else _times(alpha, product).expand(*np.broadcast_shapes(input.shape, product.shape))
+    )
 
 
 def det(A):
@@ -669,11 +717,14 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
         if x.ndim < 2:
             raise errors.new(RuntimeError, f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
     if x1.shape[-1] != x2.shape[-1]:
-        raise errors.new(RuntimeError, f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}")
+        raise errors.new(
+            RuntimeError, f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
+        )
     for name, x in (("X1", x1), ("X2", x2)):
         if x.array.dtype.kind != "f":
             raise errors.new(
-                RuntimeError, f"cdist only supports floating-point dtypes, {name} got: {errors.SCALAR_NAMES[x.array.dtype.name]}"
+                RuntimeError,
+                f"cdist only supports floating-point dtypes, {name} got: {errors.SCALAR_NAMES[x.array.dtype.name]}",
             )
     return cdist_(x1, x2, p)
 

@@ -2,6 +2,7 @@
 
 What does not live here: the losses that are compositions, and PyTorch's arguments (nn/functional.py). `reduction` is "none", "mean" or "sum".
 """
+
 # ruff: noqa: E501  (a row is one line)
 import inspect
 import math
@@ -171,7 +172,9 @@ def _nll_backward(g, y, shape, weight, reduction, ignore_index):
     factors = _factors(y, weight, ignore_index, g.dtype)
     values = -g * factors
     if reduction == "mean":
-        values = np.where(y == ignore_index, 0, values / factors.sum()).astype(g.dtype, copy=False)  # all weights 0: nan, as the loss
+        values = np.where(y == ignore_index, 0, values / factors.sum()).astype(
+            g.dtype, copy=False
+        )  # all weights 0: nan, as the loss
     out = np.zeros(shape, g.dtype)
     np.put_along_axis(out, _at(y, ignore_index, axis), np.expand_dims(values, axis), axis)
     return out

@@ -2,6 +2,7 @@
 
 What does not live here: layers and losses (nn/), and the arithmetic, which has a compiled twin (kernels/neural.py).
 """
+
 import numpy as np
 
 from ..core import errors

@@ -5,6 +5,7 @@ statistics (nn/functional.py).
 
 `arranged` is the shape of x for averaging over `axes`; weight and bias are arranged as `affine`, which broadcasts against x.
 """
+
 # ruff: noqa: E501  (a row is one line)
 import numpy as np
 
@@ -31,7 +32,9 @@ def _projected(v, x_hat, axes):
 def _bias_rule(g, weight_shape, affine):
     """Sum over every dimension in which the weight is repeated."""
     affine = (1,) * (g.ndim - len(affine)) + tuple(affine)
-    return reshape(sum_dim(g, tuple([i for i, n in enumerate(affine) if n == 1 and g.shape[i] != 1]), True), weight_shape)
+    return reshape(
+        sum_dim(g, tuple([i for i, n in enumerate(affine) if n == 1 and g.shape[i] != 1]), True), weight_shape
+    )
 
 
 def _jvp(ts, x, weight, arranged, axes, affine, eps):
@@ -67,7 +70,9 @@ def _backward_by_x(gs, y, x, weight, arranged, axes, affine, eps):
     if u is not None:
         u, g_hat = reshape(u, arranged), reshape(y * reshape(weight, affine), arranged)
         back = _projected(g_hat, x_hat, axes)
-        total = x_hat * mean_dim(u * back, axes, True) + _projected(u, x_hat, axes) * mean_dim(g_hat * x_hat, axes, True)
+        total = x_hat * mean_dim(u * back, axes, True) + _projected(u, x_hat, axes) * mean_dim(
+            g_hat * x_hat, axes, True
+        )
         out = reshape((total + back * mean_dim(u * x_hat, axes, True)) * (-rstd * rstd), x.shape)
     if v is None:
         return out
@@ -78,7 +83,9 @@ def _backward_by_weight(gs, y, x, weight_shape, arranged, axes, affine, eps):
     if gs[0] is None:
         return None
     x_hat, rstd = _parts(x, arranged, axes, eps)
-    return _bias_rule(y * reshape(_projected(reshape(gs[0], arranged), x_hat, axes) * rstd, x.shape), weight_shape, affine)
+    return _bias_rule(
+        y * reshape(_projected(reshape(gs[0], arranged), x_hat, axes) * rstd, x.shape), weight_shape, affine
+    )
 
 
 def plus(a, b):

@@ -3,6 +3,7 @@
 What lives here: maximum and mean over windows. What does not: PyTorch's arguments, and 1-d pooling, which is 2-d pooling of one row
 (nn/functional.py). Shapes: x (N, C, *size), result (N, C, *out); numbers of several dimensions are tuples.
 """
+
 # ruff: noqa: E501  (a row is one line)
 import itertools
 import math
@@ -29,17 +30,26 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
     nothing else has the position -1."""
     size = x.shape[2:]
     lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    out = ceil_size(size, kernel, stride, padding, dilation) if ceil_mode else out_size(size, kernel, stride, padding, dilation)
+    out = (
+        ceil_size(size, kernel, stride, padding, dilation)
+        if ceil_mode
+        else out_size(size, kernel, stride, padding, dilation)
+    )
     if found := kernels.max_pool(x, kernel, stride, padding, dilation, out):
         return found
     x = padded(x, padding, lowest)
-    short = [max(0, (o - 1) * s + d * (k - 1) + 1 - n) for o, s, d, k, n in zip(out, stride, dilation, kernel, x.shape[2:], strict=True)]
+    short = [
+        max(0, (o - 1) * s + d * (k - 1) + 1 - n)
+        for o, s, d, k, n in zip(out, stride, dilation, kernel, x.shape[2:], strict=True)
+    ]
     if any(short):
         x = np.pad(x, [(0, 0), (0, 0), *[(0, n) for n in short]], constant_values=lowest)
     # Cell by cell of the window, for all windows at once: no copy of the windows is made.
     values, winner = None, np.zeros((*x.shape[:2], *out), np.uint8 if np.prod(kernel) < 256 else np.intp)
     for number, cell in enumerate(itertools.product(*map(range, kernel))):
-        spans = [slice(i * d, i * d + (o - 1) * s + 1, s) for i, d, o, s in zip(cell, dilation, out, stride, strict=True)]
+        spans = [
+            slice(i * d, i * d + (o - 1) * s + 1, s) for i, d, o, s in zip(cell, dilation, out, stride, strict=True)
+        ]
         here = x[(..., *spans)]
         if values is None:
             values = here.copy()
@@ -54,13 +64,17 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
     places = [o * s + i * d - p for o, s, i, d, p in zip(starts, stride, inside, dilation, padding, strict=True)]
     index = _flat_positions(places, size)
     if any(padding):
-        skipped = [-(np.minimum(o * s - p, 0) // d) for o, s, p, d in zip(starts, stride, padding, dilation, strict=True)]
+        skipped = [
+            -(np.minimum(o * s - p, 0) // d) for o, s, p, d in zip(starts, stride, padding, dilation, strict=True)
+        ]
         firsts = [o * s - p + a * d for o, s, p, a, d in zip(starts, stride, padding, skipped, dilation, strict=True)]
         outside, empty = np.zeros((2, *index.shape), bool)
         for place, first, a, n, k in zip(places, firsts, skipped, size, kernel, strict=True):
             outside |= (place < 0) | (place >= n)
             empty |= (a >= k) | (first >= n)
-        index = np.where(empty, -1, np.where(outside, _flat_positions(firsts, size), index))  # outside: where all in the image is -inf
+        index = np.where(
+            empty, -1, np.where(outside, _flat_positions(firsts, size), index)
+        )  # outside: where all in the image is -inf
     return values, index
 
 
@@ -106,9 +120,13 @@ def _starts(sample, n, out, kernel):
 
 def _fractional_max_pool(x, samples, kernel, out):
     size, d = x.shape[2:], len(kernel)
-    columns = (1, 0) if d == 2 else (0, 1, 2)  # PyTorch's order: in two dimensions the first number is that of the width
+    columns = (
+        (1, 0) if d == 2 else (0, 1, 2)
+    )  # PyTorch's order: in two dimensions the first number is that of the width
     starts = [_starts(samples[: len(x), :, c], n, o, k) for c, n, o, k in zip(columns, size, out, kernel, strict=True)]
-    starts = [s.reshape(*s.shape[:2], *[s.shape[2] if i == along else 1 for i in range(d)]) for along, s in enumerate(starts)]
+    starts = [
+        s.reshape(*s.shape[:2], *[s.shape[2] if i == along else 1 for i in range(d)]) for along, s in enumerate(starts)
+    ]
     index = np.broadcast_to(_flat_positions(starts, size), (*x.shape[:2], *out))
     flat = x.reshape(*x.shape[:2], math.prod(size))
     values = np.full(index.shape, -np.inf, x.dtype)
@@ -140,7 +158,9 @@ def _put_last(x, index, size):
         wrong = (index < 0) | (index >= out.shape[2])
         if wrong.any():
             across = "x".join(map(str, size if len(size) > 1 else (*size, 1)))
-            raise errors.new(RuntimeError, f"Found an invalid max index: {index[wrong][0]} (output volumes are of size {across})")
+            raise errors.new(
+                RuntimeError, f"Found an invalid max index: {index[wrong][0]} (output volumes are of size {across})"
+            )
         np.put_along_axis(out, index.reshape(*x.shape[:2], -1), x.reshape(*x.shape[:2], -1), 2)
     return out.reshape(*x.shape[:2], *size)
 
@@ -173,7 +193,9 @@ class Windows:
                 padded[..., first : first + span : stride] += shared
             return np.moveaxis(padded[..., padding : padding + n], -1, axis)
         padded[..., padding : padding + n] = x
-        total = sum([padded[..., first : first + span : stride] for first in range(1, kernel)], padded[..., :span:stride])
+        total = sum(
+            [padded[..., first : first + span : stride] for first in range(1, kernel)], padded[..., :span:stride]
+        )
         return np.moveaxis(total / divisors.astype(x.dtype), -1, axis)
 
 
@@ -204,7 +226,9 @@ def _average(x, matrices):
             if isinstance(matrix, Windows):
                 out = matrix.along(out, axis)
             else:
-                out = np.stack([np.tensordot(row[row != 0], out.compress(row != 0, axis), (0, axis)) for row in matrix], axis)
+                out = np.stack(
+                    [np.tensordot(row[row != 0], out.compress(row != 0, axis), (0, axis)) for row in matrix], axis
+                )
     return out.astype(x.dtype, copy=False)
 
 

@@ -317,7 +317,9 @@ def _extremum(input, dim, keepdim, name, all_row, dim_row):
             )
         return all_row(input)
     if isinstance(dim, builtins.bool):
-        raise errors.new(TypeError, f"{name}(): argument 'dim' must be int, not bool", instead=f"{name}(x, dim, keepdim=True).")
+        raise errors.new(
+            TypeError, f"{name}(): argument 'dim' must be int, not bool", instead=f"{name}(x, dim, keepdim=True)."
+        )
     if isinstance(dim, int):
         _reduced(input, dim, name)
     else:
@@ -464,7 +466,9 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     """The p-norm of the elements over `dim` (default: over all): (sum |x|^p)^(1/p); "fro" is p = 2.
     Raises RuntimeError for another word."""
     if isinstance(p, str) and p != "fro":
-        raise errors.new(RuntimeError, f"linalg.matrix_norm: Order {p} not supported.", instead="use a number, or 'fro'.")
+        raise errors.new(
+            RuntimeError, f"linalg.matrix_norm: Order {p} not supported.", instead="use a number, or 'fro'."
+        )
     return vector_norm(input, 2 if p in ("fro", None) else p, dim, keepdim, dtype=dtype)
 
 
@@ -475,7 +479,9 @@ def vector_norm(x, ord=2, dim=None, keepdim=False, *, dtype=None):
         x = x.to(dtype)
     if x.array.dtype.kind != "f":
         kind = {"int64": "Long", "int32": "Int", "bool": "Bool"}.get(x.array.dtype.name, x.array.dtype.name)
-        raise errors.new(RuntimeError, f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}")
+        raise errors.new(
+            RuntimeError, f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {kind}"
+        )
     return norm_(x, ord, dims_of(dim, x.ndim), keepdim)
 
 

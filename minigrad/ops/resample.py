@@ -4,6 +4,7 @@ What lives here: one computation under PyTorch's several names. `maps` has, for 
 that each new one sums, an index array (k, new size), and the weight of each, an array of that shape, or None for a plain copy (k = 1).
 What does not: how `maps` comes about (nn/functional).
 """
+
 # ruff: noqa: E501  (a row is one line)
 import numpy as np
 
@@ -57,18 +58,29 @@ def _row(name, node):
               words={"x": words}, batch="same")  # fmt: skip
 
 
-spread_cells = Op("resample_backward", _spread_cells, LINEAR, args="grad_output", g_out=lambda g, maps: ROWS["nearest", 2](g, maps),
-                  words={"g_out": "g read at the cells that were summed"})
+spread_cells = Op(
+    "resample_backward",
+    _spread_cells,
+    LINEAR,
+    args="grad_output",
+    g_out=lambda g, maps: ROWS["nearest", 2](g, maps),
+    words={"g_out": "g read at the cells that were summed"},
+)
 _NAMES = {"reflect": ("reflection_pad", "ReflectionPad"), "replicate": ("replication_pad", "ReplicationPad"),
           "nearest": ("upsample_nearest", "UpsampleNearest"), "nearest-exact": ("_upsample_nearest_exact", "UpsampleNearestExact")}  # fmt: skip
-ROWS = {(mode, n): _row(f"{name}{n}d", f"{node}{n}DBackward0") for mode, (name, node) in _NAMES.items() for n in (1, 2, 3)}
-ROWS |= {("circular", n): _row(f"circular_pad{n}d", "CopySlices") for n in (1, 2, 3)}  # PyTorch writes into a larger tensor
+ROWS = {
+    (mode, n): _row(f"{name}{n}d", f"{node}{n}DBackward0") for mode, (name, node) in _NAMES.items() for n in (1, 2, 3)
+}
+ROWS |= {
+    ("circular", n): _row(f"circular_pad{n}d", "CopySlices") for n in (1, 2, 3)
+}  # PyTorch writes into a larger tensor
 ROWS |= {
     (mode, n): _row(f"upsample_{mode}{n}d", f"Upsample{mode.capitalize()}{n}DBackward0")
     for mode, n in (("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3))
 }
 ROWS |= {
-    (f"{mode} antialias", 2): _row(f"_upsample_{mode}2d_aa", f"Upsample{mode.capitalize()}2DAaBackward0") for mode in ("bilinear", "bicubic")
+    (f"{mode} antialias", 2): _row(f"_upsample_{mode}2d_aa", f"Upsample{mode.capitalize()}2DAaBackward0")
+    for mode in ("bilinear", "bicubic")
 }
 
 

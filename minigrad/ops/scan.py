@@ -3,6 +3,7 @@
 What does not live here: what leaves one number per row (reduce.py). `recurrence` is what makes the gradients of products right where
 numbers are zero, where dividing the product by a factor is not possible.
 """
+
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,10 @@ def _recurrence(b, a, dim):
     return np.moveaxis(out, 0, dim)
 
 
-_ACCUMULATED_IN = {np.dtype(np.float16): np.dtype(np.float32), np.dtype(np.float32): np.dtype(np.float64)}  # as in PyTorch on a CPU
+_ACCUMULATED_IN = {
+    np.dtype(np.float16): np.dtype(np.float32),
+    np.dtype(np.float32): np.dtype(np.float64),
+}  # as in PyTorch on a CPU
 
 
 def _accumulate(ufunc, x, dim):

@@ -179,7 +179,10 @@ def _unfold_back(x, shape, dim, size, step):
 def _split_rule(gs, x_shape, sizes, dim):
     some = next(g for g in gs if g is not None)
     dtype = getattr(some, "array", some).dtype
-    parts = [np.zeros(x_shape[:dim] + (n,) + x_shape[dim + 1 :], dtype) if g is None else g for g, n in zip(gs, sizes, strict=True)]
+    parts = [
+        np.zeros(x_shape[:dim] + (n,) + x_shape[dim + 1 :], dtype) if g is None else g
+        for g, n in zip(gs, sizes, strict=True)
+    ]
     return cat_(parts, dim)
 
 
@@ -274,7 +277,10 @@ def _unbind_rule(gs, x_shape, dim):
 def _sizes(function, name, shape):
     """`shape` as whole numbers. Raises PyTorch's error for anything else."""
     if not isinstance(shape, (tuple, list)):
-        raise errors.new(TypeError, f"{function}(): argument '{name}' (position 2) must be tuple of ints, not {errors.type_name(shape)}")
+        raise errors.new(
+            TypeError,
+            f"{function}(): argument '{name}' (position 2) must be tuple of ints, not {errors.type_name(shape)}",
+        )
     try:
         return tuple([n if type(n) is int else n.__index__() for n in shape])
     except (AttributeError, TypeError):
@@ -346,7 +352,9 @@ def _view_dtype(input, dtype):
             if array.shape[-1] % ratio:
                 raise errors.new(RuntimeError, f"self.size(-1) must be divisible by {ratio} {start} {array.shape[-1]}")
             if input.storage_offset() % ratio:
-                raise errors.new(RuntimeError, f"self.storage_offset() must be divisible by {ratio} {start} {input.storage_offset()}")
+                raise errors.new(
+                    RuntimeError, f"self.storage_offset() must be divisible by {ratio} {start} {input.storage_offset()}"
+                )
             for d, step in enumerate(steps[:-1]):
                 if step % ratio:
                     raise errors.new(RuntimeError, f"self.stride({d}) must be divisible by {ratio} {start} {step}")
@@ -387,7 +395,8 @@ def cat(tensors, dim=0):
     if not tensors:
         raise errors.new(
             ValueError,
-            "torch.cat(): expected a non-empty list of Tensors", instead="join at least one tensor; torch.empty(0) joins anything."
+            "torch.cat(): expected a non-empty list of Tensors",
+            instead="join at least one tensor; torch.empty(0) joins anything.",
         )
     first = next((x for x in tensors if x.shape != (0,)), tensors[0])
     for position, x in enumerate(tensors):
@@ -396,7 +405,9 @@ def cat(tensors, dim=0):
     dim = wrap_dim(dim, first.ndim)
     for position, x in enumerate(tensors):
         if x.ndim != first.ndim and x.shape != (0,):
-            raise errors.new(RuntimeError, f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}")
+            raise errors.new(
+                RuntimeError, f"Tensors must have same number of dimensions: got {first.ndim} and {x.ndim}"
+            )
         for d, (n, m) in enumerate(zip(first.shape, x.shape, strict=False)):
             if d != dim and n != m and x.shape != (0,):
                 raise errors.new(
@@ -404,8 +415,14 @@ def cat(tensors, dim=0):
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor number {position} in the list.",
                 )
     common = result_type(*tensors)
-    nothing = (*first.shape[:dim], 0, *first.shape[dim + 1 :])  # an empty vector joins anything, and gets a gradient as empty as it is
-    alike = [x if x.ndim == first.ndim else x.reshape(nothing) for x in tensors if x.ndim == first.ndim or x.requires_grad]
+    nothing = (
+        *first.shape[:dim],
+        0,
+        *first.shape[dim + 1 :],
+    )  # an empty vector joins anything, and gets a gradient as empty as it is
+    alike = [
+        x if x.ndim == first.ndim else x.reshape(nothing) for x in tensors if x.ndim == first.ndim or x.requires_grad
+    ]
     return cat_([x.to(common) for x in alike], dim)
 
 
@@ -419,7 +436,9 @@ def _listed(tensors, name):
         )
     for position, x in enumerate(tensors):
         if not hasattr(x, "array"):
-            raise errors.new(TypeError, f"expected Tensor as element {position} in argument 0, but got {type(x).__name__}")
+            raise errors.new(
+                TypeError, f"expected Tensor as element {position} in argument 0, but got {type(x).__name__}"
+            )
     return list(tensors)
 
 
@@ -454,12 +473,20 @@ def dims_of(dim, ndim):
     if dim is None:
         return tuple(range(ndim))
     if isinstance(dim, builtins.bool):
-        raise errors.new(TypeError, "argument 'dim' must be int or tuple of ints, not bool", instead="keepdim=True has a name of its own.")
+        raise errors.new(
+            TypeError,
+            "argument 'dim' must be int or tuple of ints, not bool",
+            instead="keepdim=True has a name of its own.",
+        )
     if isinstance(dim, (int, np.integer)):
         dim = wrap_dim(int(dim), ndim)
         return (dim,) if ndim else ()
     if not isinstance(dim, (tuple, list)) or any([isinstance(d, (str, float)) for d in dim]):
-        raise errors.new(TypeError, f"argument 'dim' must be int or tuple of ints, not {errors.type_name(dim)}", instead="x.sum(dim=0), x.sum((0, 1)).")
+        raise errors.new(
+            TypeError,
+            f"argument 'dim' must be int or tuple of ints, not {errors.type_name(dim)}",
+            instead="x.sum(dim=0), x.sum((0, 1)).",
+        )
     dims = tuple([wrap_dim(int(d), ndim) for d in dim])
     if len(builtins.set(dims)) != len(dims):
         repeated = next(d for d in dims if dims.count(d) > 1)
@@ -539,7 +566,9 @@ def split(tensor, split_size_or_sections, dim=0) -> tuple:
         if size < 0:
             raise errors.new(RuntimeError, f"split expects split_size be non-negative, but got split_size={size}")
         if size == 0:
-            raise errors.new(RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {total}")
+            raise errors.new(
+                RuntimeError, f"split_size can only be 0 if dimension size is 0, but got dimension size of {total}"
+            )
         sizes = [builtins.min(size, total - start) for start in range(0, total, size)] or [0]
         return split_(tensor, sizes, dim)
     sizes = list(split_size_or_sections)
@@ -569,7 +598,9 @@ def repeat(input, repeats):
     """
     repeats = _sizes("repeat", "repeats", repeats)
     if len(repeats) < input.ndim:
-        raise errors.new(RuntimeError, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
+        raise errors.new(
+            RuntimeError, "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor"
+        )
     return repeat_(input, tuple(repeats))
 
 
@@ -698,7 +729,9 @@ def broadcast_shapes(*shapes):
     """The shape that tensors of these shapes are broadcast to. Raises RuntimeError if they do not fit, ValueError for negative sizes."""
     for s in shapes:
         if not isinstance(s, (int, tuple, list)):
-            raise errors.new(RuntimeError, f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {s}")
+            raise errors.new(
+                RuntimeError, f"Input shapes should be of type ints, a tuple of ints, or a list of ints, got {s}"
+            )
         if any([n < 0 for n in ((s,) if isinstance(s, int) else s)]):
             raise errors.new(ValueError, "Attempting to broadcast a dimension with negative length!")
     return Size(np.broadcast_shapes(*[(s,) if isinstance(s, int) else tuple(s) for s in shapes]))
@@ -719,7 +752,9 @@ def meshgrid(*tensors, indexing=None):
         errors.warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
         indexing = "ij"
     if indexing not in ("ij", "xy"):
-        raise errors.new(RuntimeError, f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+        raise errors.new(
+            RuntimeError, f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
     for x in tensors:
         if x.ndim > 1:
             text = str(x.detach()).removeprefix("tensor(").split("]")[0].lstrip("[")
@@ -730,13 +765,18 @@ def meshgrid(*tensors, indexing=None):
                 instead="pass one vector for each dimension of the grid.",
             )
     if any([x.array.dtype is not tensors[0].array.dtype for x in tensors]):
-        raise errors.new(RuntimeError, "meshgrid expects all tensors to have the same dtype", instead="convert them: x.to(y.dtype).")
+        raise errors.new(
+            RuntimeError, "meshgrid expects all tensors to have the same dtype", instead="convert them: x.to(y.dtype)."
+        )
     places = list(range(len(tensors)))  # the dimension of the grid along which each vector runs
     if indexing == "xy" and len(tensors) > 1:
         places[:2] = 1, 0
     shape = tuple([tensors[places.index(i)].numel() for i in range(len(tensors))])
     return tuple(
-        [reshape(x, tuple([-1 if i == d else 1 for i in range(len(shape))])).expand(*shape) for d, x in zip(places, tensors, strict=True)]
+        [
+            reshape(x, tuple([-1 if i == d else 1 for i in range(len(shape))])).expand(*shape)
+            for d, x in zip(places, tensors, strict=True)
+        ]
     )
 
 
@@ -819,14 +859,18 @@ def tensor_split(input, indices_or_sections, dim=0) -> tuple:
     """The tensor in as many pieces as asked for, the first ones larger by one, or cut at the given positions: a tuple of views.
     Raises RuntimeError for a 0-d tensor, and for less than one piece."""
     if not input.ndim:
-        raise errors.new(RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
+        raise errors.new(
+            RuntimeError, "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
     dim = wrap_dim(dim, input.ndim)
     n = input.array.shape[dim]
     if hasattr(indices_or_sections, "array"):
         array = indices_or_sections.array
         if array.dtype != np.int64:
             kind = errors.TYPE_NAMES[array.dtype.name].removesuffix("Tensor")
-            raise errors.new(RuntimeError, f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {kind}")
+            raise errors.new(
+                RuntimeError, f"tensor_split expected tensor_indices_or_sections to have dtype of long, but got {kind}"
+            )
         if array.ndim > 1:
             raise errors.new(
                 RuntimeError,
@@ -848,7 +892,8 @@ def tensor_split(input, indices_or_sections, dim=0) -> tuple:
 def _split_along(name, input, indices_or_sections, dim, least):
     if input.ndim < least:
         raise errors.new(
-            RuntimeError, f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got a tensor with {input.ndim} dimensions!"
+            RuntimeError,
+            f"torch.{name} requires a tensor with at least {least} dimension{'s' * (least > 1)}, but got a tensor with {input.ndim} dimensions!",
         )
     n = input.array.shape[dim]
     if isinstance(indices_or_sections, int) and (indices_or_sections <= 0 or n % indices_or_sections):
@@ -894,7 +939,11 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
 
 def _written(input, src, view):
     """A copy of `input` whose part `view(copy)` is `src`."""
-    out = src.new_empty(input.shape, dtype=input.dtype).copy_(input) if src.batched and not input.batched else clone(input)
+    out = (
+        src.new_empty(input.shape, dtype=input.dtype).copy_(input)
+        if src.batched and not input.batched
+        else clone(input)
+    )
     part = view(out)
     if part.array.shape != src.array.shape:
         raise errors.new(
@@ -939,7 +988,10 @@ def expand_checked(input, size):
     for i, n in enumerate(size):
         m = old[i - extra] if i >= extra else 1
         if n == -1 and i < extra:
-            raise errors.new(RuntimeError, f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}")
+            raise errors.new(
+                RuntimeError,
+                f"The expanded size of the tensor ({n}) isn't allowed in a leading, non-existing dimension {i}",
+            )
         if n not in (-1, m) and m != 1:
             raise errors.new(
                 RuntimeError,
@@ -987,6 +1039,9 @@ def permute_checked(input, dims):
     wrapped = [wrap_dim(d, input.array.ndim) for d in dims]
     if len({*wrapped}) != len(wrapped):
         raise errors.new(
-            RuntimeError, "permute(): duplicate dims are not allowed.", f"You asked for {tuple(dims)}.", instead="name each dimension once."
+            RuntimeError,
+            "permute(): duplicate dims are not allowed.",
+            f"You asked for {tuple(dims)}.",
+            instead="name each dimension once.",
         )
     return permute(input, tuple(wrapped))

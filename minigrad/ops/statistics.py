@@ -24,7 +24,11 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None):
     """The mean of the elements that are no nan. Raises RuntimeError for whole numbers."""
     if input.array.dtype.kind != "f":
         kind = errors.TYPE_NAMES[input.array.dtype.name].removesuffix("Tensor")
-        raise errors.new(RuntimeError, f"nanmean(): expected input to have floating point or complex dtype but got {kind}", instead="x.float().")
+        raise errors.new(
+            RuntimeError,
+            f"nanmean(): expected input to have floating point or complex dtype but got {kind}",
+            instead="x.float().",
+        )
     return nansum(input, dim, keepdim, dtype=dtype) / sum(logical_not(isnan(input)), dim, keepdim)
 
 
@@ -65,7 +69,9 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
 
 def _quantile(name, input, q, dim, keepdim, interpolation):
     if input.array.dtype not in (np.float32, np.float64):
-        raise errors.new(RuntimeError, f"{name}() input tensor must be either float or double dtype", instead="x.float().")
+        raise errors.new(
+            RuntimeError, f"{name}() input tensor must be either float or double dtype", instead="x.float()."
+        )
     q = q if hasattr(q, "array") else wrap(np.asarray(q, input.array.dtype))
     if input.array.dtype.kind != "f":
         raise errors.new(RuntimeError, f"{name}() input tensor must be either float or double dtype")
@@ -79,16 +85,24 @@ def _quantile(name, input, q, dim, keepdim, interpolation):
     count = (~np.isnan(values.array)).sum(-1, keepdims=True)
     last = np.maximum((count if name == "nanquantile" else n) - 1, 0)
     place = q.array.reshape(-1) * last
-    place = np.where((count < n) & (name == "quantile"), n - 1, place).astype(input.array.dtype)  # a nan, sorted to the end, is the answer
+    place = np.where((count < n) & (name == "quantile"), n - 1, place).astype(
+        input.array.dtype
+    )  # a nan, sorted to the end, is the answer
     place = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}.get(interpolation, np.array)(place)
     place = np.broadcast_to(place, (*x.shape[:-1], place.shape[-1]))
-    below, above = (gather(values, x.ndim - 1, wrap(rounded(place).astype(np.int64))) for rounded in (np.floor, np.ceil))
+    below, above = (
+        gather(values, x.ndim - 1, wrap(rounded(place).astype(np.int64))) for rounded in (np.floor, np.ceil)
+    )
     weight = wrap((place - np.floor(place)) if interpolation != "midpoint" else np.full_like(place, 0.5))
     if interpolation == "linear":  # the only one of which q has a derivative
         weight = reshape(q, (-1,)) * wrap(np.asarray(last, place.dtype)) - wrap(np.floor(place))
     out = movedim(lerp(below, above, weight), -1, 0)
     if keepdim:
-        out = reshape(out, (-1, *(1,) * input.ndim)) if dim is None or not input.ndim else unsqueeze_checked(out, wrap_dim(dim, input.ndim) + 1)
+        out = (
+            reshape(out, (-1, *(1,) * input.ndim))
+            if dim is None or not input.ndim
+            else unsqueeze_checked(out, wrap_dim(dim, input.ndim) + 1)
+        )
     return out if q.ndim else squeeze_checked(out, 0)
 
 
@@ -96,7 +110,10 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
     """The covariances of the variables: the rows of a matrix, whose columns are observations. `fweights` counts them, `aweights` weighs them.
     Raises RuntimeError for more than two dimensions, and for weights that are negative, of another dtype or not one per observation."""
     if input.ndim > 2:
-        raise errors.new(RuntimeError, f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions")
+        raise errors.new(
+            RuntimeError,
+            f"cov(): expected input to have two or fewer dimensions but got an input with {input.ndim} dimensions",
+        )
     x = reshape(input, (1, -1)) if input.ndim < 2 else input
     _check_weights("fweights", fweights, x.shape[1], "iu", "integral")
     _check_weights("aweights", aweights, x.shape[1], "f", "floating point")
@@ -126,14 +143,16 @@ def _check_weights(name, weights, observations, kinds, word):
         found = errors.TYPE_NAMES[weights.array.dtype.name].removesuffix("Tensor")
         problem = f"expected {name} to have {word} dtype but got {name} with {found} dtype"
     elif weights.numel() != observations:
-        problem = (
-            f"expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != {observations}"
-        )
+        problem = f"expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != {observations}"
     elif (weights.array < 0).any():
         problem = f"{name} cannot be negative"
     if problem:
         what = "how often each observation counts" if name == "fweights" else "how much each observation weighs"
-        raise errors.new(RuntimeError, f"cov(): {problem}", instead=f"{name} says {what}: one {word} number >= 0 for each column of the input.")
+        raise errors.new(
+            RuntimeError,
+            f"cov(): {problem}",
+            instead=f"{name} says {what}: one {word} number >= 0 for each column of the input.",
+        )
 
 
 def corrcoef(input):
@@ -191,12 +210,17 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
     """Where each value would have to go into the sorted last dimension; `right`: behind equal elements.
     Raises RuntimeError if the first dimensions differ, or `side` and `right` contradict each other."""
     if not sorted_sequence.ndim:
-        raise errors.new(RuntimeError, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension")
+        raise errors.new(
+            RuntimeError, "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension"
+        )
     order, sought = sorted_sequence.array, values.array if hasattr(values, "array") else np.asarray(values)
     if order.dtype.kind == sought.dtype.kind == "b":
         raise errors.no_kernel("searchsorted_out_cpu", order.dtype)
     if side is not None and right and side == "left":
-        raise errors.new(RuntimeError, "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True")
+        raise errors.new(
+            RuntimeError,
+            "torch.searchsorted(): side and right can't be set to opposites, got side of left while right was True",
+        )
     if sorter is not None:
         order = np.take_along_axis(order, sorter.array, -1)
     side = "right" if right or side == "right" else "left"
@@ -226,10 +250,16 @@ def gradient(input, *, spacing=1, dim=None, edge_order=1):
     """Estimates of the derivative along each of `dim` (default: all), from neighbours: a tuple. `spacing` is the distance of two samples,
     a number for all (None: 1) or one for each dimension, or the samples' coordinates, a tensor for each.
     Raises RuntimeError for fewer than edge_order + 1 samples, and for a `spacing` or an edge_order that does not fit."""
-    dims = list(range(input.ndim)) if dim is None else [wrap_dim(d, input.ndim) for d in (dim if isinstance(dim, (tuple, list)) else [dim])]
+    dims = (
+        list(range(input.ndim))
+        if dim is None
+        else [wrap_dim(d, input.ndim) for d in (dim if isinstance(dim, (tuple, list)) else [dim])]
+    )
     steps = list(spacing) if isinstance(spacing, (tuple, list)) else [1 if spacing is None else spacing] * len(dims)
     if len(steps) != len(dims):
-        count = f"equal to 'self.dim() = {len(dims)}', since dim argument was not given," if dim is None else f"{len(dims)}"
+        count = (
+            f"equal to 'self.dim() = {len(dims)}', since dim argument was not given," if dim is None else f"{len(dims)}"
+        )
         sentence = f"torch.gradient expected spacing to be unspecified, a scalar, or a list of length {count} but got a list of length {len(steps)}"
         raise errors.new(RuntimeError, sentence)
     if edge_order not in (1, 2):
@@ -247,7 +277,9 @@ def _slope(x, spacing, dim, edge_order):
     gaps = np.full(n - 1, float(spacing)) if even else np.diff(spacing.array).astype(float)
 
     def factor(a):
-        return wrap(a.astype(x.array.dtype if x.array.dtype.kind == "f" else dtypes.get_default_dtype().numpy).reshape(one))
+        return wrap(
+            a.astype(x.array.dtype if x.array.dtype.kind == "f" else dtypes.get_default_dtype().numpy).reshape(one)
+        )
 
     slopes = diff(x, 1, dim) / factor(gaps)  # of the lines between neighbours
     left, right = narrow(slopes, dim, 0, max(n - 2, 0)), narrow(slopes, dim, min(1, n - 1), max(n - 2, 0))
@@ -269,7 +301,10 @@ def histc(input, bins=100, min=0, max=0):
     Raises RuntimeError for integers."""
     a = input.array
     if a.dtype.kind != "f":
-        raise errors.new(RuntimeError, f"\"histogram_cpu\" not implemented for '{errors.TYPE_NAMES[a.dtype.name].removesuffix('Tensor')}'")
+        raise errors.new(
+            RuntimeError,
+            f"\"histogram_cpu\" not implemented for '{errors.TYPE_NAMES[a.dtype.name].removesuffix('Tensor')}'",
+        )
     low, high = (a.min(), a.max()) if min == max and a.size else (min, max)
     if low == high:
         low, high = low - 1, high + 1
@@ -315,7 +350,9 @@ def mode(input, dim=-1, keepdim=False) -> Any:
     x = np.atleast_1d(input.array)
     equal = (np.expand_dims(x, axis) == np.expand_dims(x, axis + 1)).sum(axis + 1)  # how often each occurs
     most = equal == equal.max(axis, keepdims=True)
-    smallest = np.where(most, x, np.where(most, x, x.max()).max() + 1 if x.dtype.kind != "f" else np.inf).min(axis, keepdims=True)
+    smallest = np.where(most, x, np.where(most, x, x.max()).max() + 1 if x.dtype.kind != "f" else np.inf).min(
+        axis, keepdims=True
+    )
     last = x.shape[axis] - 1 - np.argmax(np.flip(most & (x == smallest), axis), axis)
     place = wrap(np.expand_dims(last, axis) if input.ndim else np.zeros((), np.int64))
     values = gather(input, axis, place)
@@ -331,7 +368,9 @@ def renorm(input, p, dim, maxnorm):
         raise errors.new(RuntimeError, f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions")
     rest = tuple([d for d in range(input.ndim) if d != wrap_dim(dim, input.ndim)])
     norm = input.norm(p, rest, True)
-    return input * (norm > maxnorm).to(input.dtype) * (maxnorm / (norm + 1e-7)) + input * (norm <= maxnorm).to(input.dtype)
+    return input * (norm > maxnorm).to(input.dtype) * (maxnorm / (norm + 1e-7)) + input * (norm <= maxnorm).to(
+        input.dtype
+    )
 
 
 def dist(input, other, p=2):

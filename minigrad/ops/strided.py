@@ -75,10 +75,14 @@ def as_strided_(input, size, stride, storage_offset=None):
     size, stride = tuple(size), tuple(stride)
     owner, offset, steps = place_of(input.array)
     if not np.may_share_memory(owner, input.array) and input.array.size:
-        raise RuntimeError("minigrad's as_strided() needs a tensor whose storage is one dense array. Write x.contiguous().as_strided(...).")
+        raise RuntimeError(
+            "minigrad's as_strided() needs a tensor whose storage is one dense array. Write x.contiguous().as_strided(...)."
+        )
     start = 0 if storage_offset is None else storage_offset - offset
     first = offset + start
-    needed = first + 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if math.prod(size) else 0
+    needed = (
+        first + 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if math.prod(size) else 0
+    )
     if needed > owner.size:
         itemsize = input.array.itemsize
         raise errors.new(

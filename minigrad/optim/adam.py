@@ -61,7 +61,12 @@ class Adam(Optimizer):
         """All parameters by one call, once the kernels are compiled and as long as only numbers change; else one after the other."""
         known = self.__dict__.setdefault("_together", {})
         found, parameters = known.get(id(group)), [p for p in group["params"] if p._grad is not None]
-        if found is None or group["amsgrad"] or not found.fits(parameters, self.state) or not found.step(*_options(group)):
+        if (
+            found is None
+            or group["amsgrad"]
+            or not found.fits(parameters, self.state)
+            or not found.step(*_options(group))
+        ):
             super().update_group(group)
             plain = type(self).update is Adam.update and not group["amsgrad"]
             known[id(group)] = kernels.Together.of(parameters, self.state) if plain else None

@@ -85,7 +85,9 @@ class LBFGS(Optimizer):
                     self._put_back(start)
                     return float(value), gradient
 
-                loss, g, t, evaluated = strong_wolfe(along, t, d, loss, g, slope, max_evaluations=max_eval - evaluations)
+                loss, g, t, evaluated = strong_wolfe(
+                    along, t, d, loss, g, slope, max_evaluations=max_eval - evaluations
+                )
                 memory.t = t
                 self._move(t, d)
             else:
@@ -107,7 +109,10 @@ class LBFGS(Optimizer):
 
     def _flat_grad(self) -> np.ndarray:
         return np.concatenate(
-            [np.zeros(p.array.size, p.array.dtype) if p._grad is None else p._grad.array.reshape(-1) for p in self._params]
+            [
+                np.zeros(p.array.size, p.array.dtype) if p._grad is None else p._grad.array.reshape(-1)
+                for p in self._params
+            ]
         )
 
     def _move(self, t: float, d: np.ndarray) -> None:
@@ -132,7 +137,11 @@ class _Memory:
             return [x.array for x in state.get(name, [])]
 
         self.size = size
-        self.dirs, self.stps, self.ro = arrays("old_dirs"), arrays("old_stps"), [x.array[()] for x in state.get("ro", [])]
+        self.dirs, self.stps, self.ro = (
+            arrays("old_dirs"),
+            arrays("old_stps"),
+            [x.array[()] for x in state.get("ro", [])],
+        )
         self.d = state["d"].array if "d" in state else None
         self.previous = state["prev_flat_grad"].array if "prev_flat_grad" in state else None
         self.al = [None] * size  # computed again each time: only PyTorch's layout

@@ -94,7 +94,9 @@ class LRScheduler:
 
     def step(self, epoch: int | None = None) -> None:
         """Go to the next epoch and set the rates."""
-        if self._step_count == 1 and _step_of(self.optimizer) is not getattr(self.optimizer, "_step_when_scheduled", None):
+        if self._step_count == 1 and _step_of(self.optimizer) is not getattr(
+            self.optimizer, "_step_when_scheduled", None
+        ):
             warnings.warn(
                 "Seems like `optimizer.step()` has been overridden after learning rate scheduler initialization. Please, make sure to call "
                 "`optimizer.step()` before `lr_scheduler.step()`. See more details at "
@@ -151,7 +153,11 @@ class LRScheduler:
 
     def _warn_if_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
-            warnings.warn("To get the last learning rate computed by the scheduler, please use `get_last_lr()`.", UserWarning, stacklevel=3)
+            warnings.warn(
+                "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def state_dict(self) -> dict[str, Any]:
         """Everything but the optimizer."""
@@ -167,7 +173,12 @@ class _OfLambdas(LRScheduler):
     Raises ValueError for another number of functions than of groups.
     """
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | list[Callable[[int], float]], last_epoch: int = -1):
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
+        last_epoch: int = -1,
+    ):
         count = len(optimizer.param_groups)
         if isinstance(lr_lambda, (list, tuple)):
             if len(lr_lambda) != count:
@@ -200,7 +211,12 @@ class LambdaLR(_OfLambdas):
 class MultiplicativeLR(_OfLambdas):
     """Each epoch lr = lr * lr_lambda(epoch). Raises TypeError for anything but functions."""
 
-    def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float] | list[Callable[[int], float]], last_epoch: int = -1):
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
+        last_epoch: int = -1,
+    ):
         for f in lr_lambda if isinstance(lr_lambda, (list, tuple)) else [lr_lambda]:
             if not callable(f):
                 raise TypeError(f"lr_lambda should be a function, but got {type(f).__name__}")
@@ -266,7 +282,9 @@ class ConstantLR(LRScheduler):
         return [lr * (1.0 / self.factor) for lr in self._present()]
 
     def _get_closed_form_lr(self) -> list[float]:
-        return [base * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for base in self.base_lrs]
+        return [
+            base * (self.factor + (self.last_epoch >= self.total_iters) * (1 - self.factor)) for base in self.base_lrs
+        ]
 
 
 class LinearLR(LRScheduler):
@@ -276,7 +294,12 @@ class LinearLR(LRScheduler):
     """
 
     def __init__(
-        self, optimizer: Optimizer, start_factor: float = 1.0 / 3, end_factor: float = 1.0, total_iters: int = 5, last_epoch: int = -1
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1.0 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
     ):
         if start_factor > 1.0 or start_factor <= 0:
             raise ValueError("Starting multiplicative factor expected to be greater than 0 and less or equal to 1.")
@@ -292,11 +315,17 @@ class LinearLR(LRScheduler):
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._present()
         rise = self.end_factor - self.start_factor
-        return [lr * (1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise)) for lr in self._present()]
+        return [
+            lr * (1.0 + rise / (self.total_iters * self.start_factor + (self.last_epoch - 1) * rise))
+            for lr in self._present()
+        ]
 
     def _get_closed_form_lr(self) -> list[float]:
         rise = self.end_factor - self.start_factor
-        return [base * (self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters) for base in self.base_lrs]
+        return [
+            base * (self.start_factor + rise * min(self.total_iters, self.last_epoch) / self.total_iters)
+            for base in self.base_lrs
+        ]
 
 
 class ExponentialLR(LRScheduler):
@@ -325,11 +354,16 @@ class PolynomialLR(LRScheduler):
         self._warn_if_outside_step()
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._present()
-        factor = ((1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power
+        factor = (
+            (1.0 - self.last_epoch / self.total_iters) / (1.0 - (self.last_epoch - 1) / self.total_iters)
+        ) ** self.power
         return [lr * factor for lr in self._present()]
 
     def _get_closed_form_lr(self) -> list[float]:
-        return [base * (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power for base in self.base_lrs]
+        return [
+            base * (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power
+            for base in self.base_lrs
+        ]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -351,7 +385,9 @@ class CosineAnnealingLR(LRScheduler):
         if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # at the bottom the ratio below would be 0 / 0
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             return [lr + (base - self.eta_min) * rise for base, lr in zip(self.base_lrs, self._present(), strict=True)]
-        ratio = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / (1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max))
+        ratio = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / (
+            1 + math.cos(math.pi * (self.last_epoch - 1) / self.T_max)
+        )
         return [ratio * (lr - self.eta_min) + self.eta_min for lr in self._present()]
 
     def _get_closed_form_lr(self) -> list[float]:
@@ -387,7 +423,9 @@ class OneCycleLR(LRScheduler):
         self._anneal_func_type = anneal_strategy
         phases = [(float(pct_start * self.total_steps) - 1, "initial_lr", "max_lr", "max_momentum", "base_momentum")]
         if three_phase:
-            phases.append((float(2 * pct_start * self.total_steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum"))
+            phases.append(
+                (float(2 * pct_start * self.total_steps) - 2, "max_lr", "initial_lr", "base_momentum", "max_momentum")
+            )
             phases.append((self.total_steps - 1, "initial_lr", "min_lr", "max_momentum", "max_momentum"))
         else:
             phases.append((self.total_steps - 1, "max_lr", "min_lr", "base_momentum", "max_momentum"))
@@ -406,7 +444,10 @@ class OneCycleLR(LRScheduler):
             if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
                 raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
             self.use_beta1 = "betas" in optimizer.defaults
-            high, low = (_per_group(n, optimizer, m) for n, m in (("max_momentum", max_momentum), ("base_momentum", base_momentum)))
+            high, low = (
+                _per_group(n, optimizer, m)
+                for n, m in (("max_momentum", max_momentum), ("base_momentum", base_momentum))
+            )
             if last_epoch == -1:
                 for group, top, bottom in zip(groups, high, low, strict=True):
                     _set_momentum(group, top, self.use_beta1)
@@ -417,7 +458,11 @@ class OneCycleLR(LRScheduler):
     def _length(total_steps, epochs, steps_per_epoch) -> int:
         if total_steps is None and (epochs is None or steps_per_epoch is None):
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-        given = {"total_steps": total_steps} if total_steps is not None else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+        given = (
+            {"total_steps": total_steps}
+            if total_steps is not None
+            else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
+        )
         for name, value in given.items():
             if value <= 0 or not isinstance(value, int):
                 raise ValueError(f"Expected positive integer {name}, but got {value}")
@@ -431,7 +476,9 @@ class OneCycleLR(LRScheduler):
     def get_lr(self) -> list[float]:
         self._warn_if_outside_step()
         if self.last_epoch > self.total_steps:
-            raise ValueError(f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}")
+            raise ValueError(
+                f"Tried to step {self.last_epoch} times. The specified number of total steps is {self.total_steps}"
+            )
         start = 0.0
         for phase in self._schedule_phases:
             end = phase["end_step"]
@@ -502,7 +549,9 @@ class CyclicLR(LRScheduler):
             self.base_momentums = _per_group("base_momentum", optimizer, base_momentum)
             self.max_momentums = _per_group("max_momentum", optimizer, max_momentum)
             if last_epoch == -1:
-                for high, low, group in zip(self.max_momentums, self.base_momentums, optimizer.param_groups, strict=True):
+                for high, low, group in zip(
+                    self.max_momentums, self.base_momentums, optimizer.param_groups, strict=True
+                ):
                     _set_momentum(group, high, self.use_beta1)
                     group["max_momentum"], group["base_momentum"] = high, low
         super().__init__(optimizer, last_epoch)
@@ -525,7 +574,9 @@ class CyclicLR(LRScheduler):
         part = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
         height = part * self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
-            for group, low, high in zip(self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True):
+            for group, low, high in zip(
+                self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True
+            ):
                 _set_momentum(group, high - (high - low) * height, self.use_beta1)
         return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
@@ -720,7 +771,9 @@ class SequentialLR(_OfSchedulers):
     Raises ValueError unless there is one milestone fewer than schedulers.
     """
 
-    def __init__(self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1):
+    def __init__(
+        self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
+    ):
         self._check(schedulers, optimizer, "")
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(

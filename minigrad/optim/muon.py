@@ -37,13 +37,21 @@ class Muon(Optimizer):
         for group in self.param_groups:
             for p in group["params"]:
                 if p.ndim != 2:
-                    raise ValueError(f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}")
+                    raise ValueError(
+                        f"Muon only supports 2D parameters whereas we found a parameter with size: {p.size()}"
+                    )
 
-    def rule(self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, momentum, nesterov, adjust_lr_fn, **options) -> Any:  # type: ignore[override]
+    def rule(  # type: ignore[override]
+        self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, momentum, nesterov, adjust_lr_fn, **options
+    ) -> Any:
         s["momentum_buffer"] = lerp(s["momentum_buffer"], g, 1 - momentum)
         direction = lerp(g, s["momentum_buffer"], momentum) if nesterov else s["momentum_buffer"]
         rows, columns = p.shape
-        ratio = 0.2 * math.sqrt(max(rows, columns)) if adjust_lr_fn == "match_rms_adamw" else math.sqrt(max(1, rows / columns))
+        ratio = (
+            0.2 * math.sqrt(max(rows, columns))
+            if adjust_lr_fn == "match_rms_adamw"
+            else math.sqrt(max(1, rows / columns))
+        )
         return p - orthogonal(direction, options["ns_coefficients"], options["ns_steps"], options["eps"]) * (lr * ratio)
 
 

@@ -61,7 +61,10 @@ class Optimizer:
         for name in _HOOKS:
             self.__dict__[name] = OrderedDict()
         if isinstance(params, Tensor):
-            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got " + typename(params))
+            raise TypeError(
+                "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                + typename(params)
+            )
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         groups = list(params)
@@ -308,7 +311,9 @@ class Optimizer:
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         if any(len(g["params"]) != len(s["params"]) for g, s in zip(self.param_groups, saved, strict=True)):
-            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+            raise ValueError(
+                "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            )
         ours = itertools.chain.from_iterable(g["params"] for g in self.param_groups)
         theirs = itertools.chain.from_iterable(g["params"] for g in saved)
         by_number = dict(zip(theirs, ours, strict=True))
@@ -337,7 +342,9 @@ def _with_hooks(step: Callable) -> Callable:
             changed = hook(self, args, kwargs)
             if changed is not None:
                 if not (isinstance(changed, tuple) and len(changed) == 2):
-                    raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+                    raise RuntimeError(
+                        f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}."
+                    )
                 args, kwargs = changed
         with set_grad_enabled(bool(self.defaults.get("differentiable"))):
             result = step(*args, **kwargs)
@@ -355,7 +362,9 @@ Optimizer.step = _with_hooks(Optimizer.step)  # type: ignore[method-assign]
 def _fit(p: Tensor, value: Any, key: Any = None) -> Any:
     """A copy of saved state in the parameter's dtype (the step count keeps its own)."""
     if isinstance(value, Tensor):
-        return Tensor._wrap(np.array(value.array, p.array.dtype if key != "step" and p.array.dtype.kind == "f" else None))
+        return Tensor._wrap(
+            np.array(value.array, p.array.dtype if key != "step" and p.array.dtype.kind == "f" else None)
+        )
     if isinstance(value, dict):
         return {k: _fit(p, v, k) for k, v in value.items()}
     if isinstance(value, (list, tuple)):

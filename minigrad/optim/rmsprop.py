@@ -23,7 +23,9 @@ class RMSprop(Optimizer):
     ):  # fmt: skip
         options = options_of(locals())
         check_learning_rate(lr)
-        check_at_least_zero(epsilon__value=eps, momentum__value=momentum, weight_decay__value=weight_decay, alpha__value=alpha)
+        check_at_least_zero(
+            epsilon__value=eps, momentum__value=momentum, weight_decay__value=weight_decay, alpha__value=alpha
+        )
         super().__init__(params, options)
 
     def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:

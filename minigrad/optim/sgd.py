@@ -44,7 +44,9 @@ class SGD(Optimizer):
     ) -> Any:
         if momentum:
             old = s.get("momentum_buffer")
-            first = g.detach().clone() if isinstance(g, Tensor) else g  # as PyTorch: no gradient passes through the first buffer
+            first = (
+                g.detach().clone() if isinstance(g, Tensor) else g
+            )  # as PyTorch: no gradient passes through the first buffer
             s["momentum_buffer"] = first if old is None else old * momentum + g * (1 - dampening)
             g = g + s["momentum_buffer"] * momentum if nesterov else s["momentum_buffer"]
         return p - g * lr
@@ -56,4 +58,14 @@ class SGD(Optimizer):
         if momentum and buffer is None:  # the first step: the buffer starts as the gradient itself
             super().update(p, g, state, group)
         else:
-            kernels.sgd(p.array, g, None if buffer is None else buffer.array, lr, momentum, group["dampening"], decay, nesterov, maximize)
+            kernels.sgd(
+                p.array,
+                g,
+                None if buffer is None else buffer.array,
+                lr,
+                momentum,
+                group["dampening"],
+                decay,
+                nesterov,
+                maximize,
+            )

@@ -83,7 +83,9 @@ class AveragedModel(Module):
         """Take the present parameters of `model` into the averages."""
 
         def averaged(module: Module) -> list[Tensor]:
-            return [t.detach() for t in itertools.chain(module.parameters(), module.buffers() if self.use_buffers else ())]
+            return [
+                t.detach() for t in itertools.chain(module.parameters(), module.buffers() if self.use_buffers else ())
+            ]
 
         averages, currents = averaged(self.module), averaged(model)
         if self.n_averaged == 0:
@@ -123,7 +125,12 @@ class SWALR(LRScheduler):
     """
 
     def __init__(
-        self, optimizer: Optimizer, swa_lr: float, anneal_epochs: int = 10, anneal_strategy: str = "cos", last_epoch: int = -1
+        self,
+        optimizer: Optimizer,
+        swa_lr: float,
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
     ):
         for group, lr in zip(optimizer.param_groups, _per_group("swa_lr", optimizer, swa_lr), strict=True):
             group["swa_lr"] = lr

@@ -3,6 +3,7 @@
 What lives here: the formulas of rows and of their rules, read from the rows themselves. What does not: loops of a function (compiler.py),
 loops of a step (loops.py), and how their text is compiled (kernels/fused_numba.py).
 """
+
 import ast
 import copy
 import functools
@@ -13,7 +14,11 @@ from ..core.rule_text import parameters_of, rule_body
 from ..ops import elementwise as E
 
 COSTLY = ("exp(", "log(", "sin(", "cos(", "tanh(", "sigmoid(", "cdf(", "power(")
-CALLS = {call[:-1] for call in COSTLY} | {"abs", "sqrt", "gelu_derivative"}  # what a loop may call (kernels/fused_numba.py)
+CALLS = {call[:-1] for call in COSTLY} | {
+    "abs",
+    "sqrt",
+    "gelu_derivative",
+}  # what a loop may call (kernels/fused_numba.py)
 
 
 class Unfit(Exception):
@@ -46,7 +51,13 @@ def loop_source(op: Op) -> tuple[str, ...] | None:
 @functools.cache
 def value_source(op: Op) -> str | None:
     """What a row computes for one number, over the names of its inputs and parameters; None where its function is not so simple."""
-    text = op.fused[0] if op.fused is not None else op.formula if op.formula is not None and op.kind == ELEMENTWISE else None
+    text = (
+        op.fused[0]
+        if op.fused is not None
+        else op.formula
+        if op.formula is not None and op.kind == ELEMENTWISE
+        else None
+    )
     if text is None:
         return None
     known, tree = {*op.inputs, *op.params}, ast.parse(text, mode="eval")
@@ -115,4 +126,8 @@ def number_row(op: Op, params: Any) -> str | None:
     if text is None or not all([type(p) in (int, float) for p in params]):
         return None
     names = list(op.params)[: len(params)]
-    return filled(text, {name: f"({p!r})" if p < 0 else repr(p) for name, p in zip(names, params, strict=True)}) if names else text
+    return (
+        filled(text, {name: f"({p!r})" if p < 0 else repr(p) for name, p in zip(names, params, strict=True)})
+        if names
+        else text
+    )

@@ -6,6 +6,7 @@ What lives here: which lines share a loop, the loop's text, which values share a
 A line joins the last loop over its shape that what it reads allows; small loops over other shapes are a function together, one part after
 the other. Nothing is moved across a line that writes to memory.
 """
+
 import types
 from typing import Any
 
@@ -19,9 +20,15 @@ LETTERS = "ijklmnabcdefgh"
 FLOATS = ("float32", "float64")
 SMALL = 4096  # bytes of a constant that is computed once
 FEW = 256  # numbers that numpy takes less time for than the call of a loop
-SHARED = 65_536  # bytes of the largest array of loops over several shapes that are one function: larger ones are freed early
+SHARED = (
+    65_536  # bytes of the largest array of loops over several shapes that are one function: larger ones are freed early
+)
 HELD = 8192  # bytes of the largest buffer kept between calls. Larger ones are freed, so a program holds no more than eager code
-LOOK_UP = ("nll_loss", "nll_loss_back_x", "index_back")  # not before the check that nothing outside of the memory is read or written
+LOOK_UP = (
+    "nll_loss",
+    "nll_loss_back_x",
+    "index_back",
+)  # not before the check that nothing outside of the memory is read or written
 WRITES = ("write", "add", "update", "schedule")
 
 
@@ -49,7 +56,14 @@ class Loop(Line):
 def number_of(v: Val, written: set[int]) -> Any:
     """The one number that a constant is everywhere, or None."""
     a = v.array
-    if v.name != "constant" or id(v) in written or a.dtype.kind not in "fib" or not a.size or a.nbytes > SMALL and any(a.strides):
+    if (
+        v.name != "constant"
+        or id(v) in written
+        or a.dtype.kind not in "fib"
+        or not a.size
+        or a.nbytes > SMALL
+        and any(a.strides)
+    ):
         return None
     number = a[(0,) * a.ndim]
     return number if np.isfinite(number) and (not any(a.strides) or (a == number).all()) else None
@@ -60,7 +74,9 @@ def fold(lines: list[Line], written: set[int]) -> list[Line]:
     kept = []
     for line in lines:
         given = list(all_vals([*line.ins, *line.params]))
-        known = line.kind in ("op", "rule", "cast") and all([v.name == "constant" and id(v.base) not in written for v in given])
+        known = line.kind in ("op", "rule", "cast") and all(
+            [v.name == "constant" and id(v.base) not in written for v in given]
+        )
         outs = [v for v in line.outs if v is not None]
         if known and given and all([v.array.nbytes <= SMALL or not any(v.array.strides) for v in outs]) and not any(
                 [id(v.base) in written or id(v) in written for v in outs]):  # fmt: skip
@@ -121,15 +137,23 @@ def joined(lines: list[Line], written: set[int]) -> list[Line]:
             at = placed(steps, wide, Part(wide, rows), first, dtype, line)
         else:
             steps.append(line)
-            start = len(steps) if line.kind in WRITES or line.kind == "follow" and any([id(v.base) in read for v in line.ins]) else start
+            start = (
+                len(steps)
+                if line.kind in WRITES or line.kind == "follow" and any([id(v.base) in read for v in line.ins])
+                else start
+            )
             if line.kind == "check":
                 checked.update([(id(found[0]), found[1])] if (found := looked_up(line)) else ())
                 last_check = len(steps)
         made.update([(id(v), at) for v in line.outs if v is not None])
-    return [step.alone if isinstance(step, Loop) and len(step.lines) == 1 and quick(step.alone) else step for step in steps]
+    return [
+        step.alone if isinstance(step, Loop) and len(step.lines) == 1 and quick(step.alone) else step for step in steps
+    ]
 
 
-def placed(steps: list[Line], line: Line, part: Part, first: tuple[int, int], dtype: Any, alone: Line) -> tuple[int, int]:
+def placed(
+    steps: list[Line], line: Line, part: Part, first: tuple[int, int], dtype: Any, alone: Line
+) -> tuple[int, int]:
     """Put a line into the last loop from `first` on that it can share, else into one of its own. Returns (step, part)."""
     for number in range(len(steps) - 1, first[0] - 1, -1):
         step = steps[number]
@@ -199,7 +223,13 @@ def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
         call = step.kind == "op" and isinstance(step.what.forward, np.ufunc) and not step.params and step.what.single
         for v in step.outs if loop or call else ():
             key = layout(v.array)
-            if v.base is v and id(v) not in escaping and (v.array.ndim or loop) and key is not None and v.array.nbytes <= HELD:
+            if (
+                v.base is v
+                and id(v) not in escaping
+                and (v.array.ndim or loop)
+                and key is not None
+                and v.array.nbytes <= HELD
+            ):
                 free = spare.setdefault(key, [])
                 found[id(v)] = free.pop() if free else np.empty(*key)
                 ends.setdefault(last[id(v)], []).append(id(v))
@@ -210,12 +240,19 @@ def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
 
 def layout(a: np.ndarray) -> Any:
     """What np.empty needs to make an array like this one; None where its numbers lie in another order."""
-    return (a.shape, a.dtype, "C" if a.flags.c_contiguous else "F") if a.flags.c_contiguous or a.flags.f_contiguous else None
+    return (
+        (a.shape, a.dtype, "C" if a.flags.c_contiguous else "F")
+        if a.flags.c_contiguous or a.flags.f_contiguous
+        else None
+    )
 
 
 def element(name: str, array: Any, letters: list[str]) -> str:
     """How a loop reads one number of an array that may have to be broadcast."""
-    places = [letter if size > 1 else "0" for size, letter in zip(array.shape, letters[len(letters) - array.ndim :], strict=True)]
+    places = [
+        letter if size > 1 else "0"
+        for size, letter in zip(array.shape, letters[len(letters) - array.ndim :], strict=True)
+    ]
     return f"{name}[{', '.join(places) or '()'}]"
 
 
@@ -236,12 +273,18 @@ def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], com
     taken = set(names.values())
     text = [f"def {name}({', '.join(names[id(v)] for v in given_to(loop, names))}):"]
     for part in loop.parts:
-        lines = of_rows(part, loop, names, written, comment, taken) if part.rows else of_numbers(part, loop, names, written, comment, taken)
+        lines = (
+            of_rows(part, loop, names, written, comment, taken)
+            if part.rows
+            else of_numbers(part, loop, names, written, comment, taken)
+        )
         text += ["    " + line for line in lines]
     return "\n".join(text) + "\n"
 
 
-def of_rows(part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]) -> list[str]:
+def of_rows(
+    part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]
+) -> list[str]:
     """The text of a part that is a loop over rows, without results that no line reads."""
     key, _, words = part.rows
     body: list[str] = []
@@ -266,7 +309,9 @@ def of_rows(part: Part, loop: Loop, names: dict[int, str], written: set[int], co
     return body
 
 
-def of_numbers(part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]) -> list[str]:
+def of_numbers(
+    part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]
+) -> list[str]:
     """The text of elementwise lines, which share a loop over their numbers."""
     letters = [letter for letter in LETTERS if letter not in taken][: len(part.shape or ())]
     words: dict[int, str] = {}
@@ -285,13 +330,18 @@ def of_numbers(part: Part, loop: Loop, names: dict[int, str], written: set[int],
                 number = number_of(v, written)
                 words[id(v)] = str(number) if v.array.dtype.kind != "f" or number != int(number) else str(float(number))
         out = line.outs[0]
-        if " if " in (number_row(line.what, line.params) or ""):  # read first, choose then: a choice of numbers is vector code
+        if " if " in (
+            number_row(line.what, line.params) or ""
+        ):  # read first, choose then: a choice of numbers is vector code
             for v in line.ins:
                 if "[" in words[id(v)]:
                     here = number_in(names[id(v)], taken)
                     body.append(f"{here} = {words[id(v)]}")
                     words[id(v)] = here
-        value = filled(number_row(line.what, line.params) or "", dict(zip(line.what.inputs, [words[id(v)] for v in line.ins], strict=True)))
+        value = filled(
+            number_row(line.what, line.params) or "",
+            dict(zip(line.what.inputs, [words[id(v)] for v in line.ins], strict=True)),
+        )
         here = names[id(out)]
         if id(out) not in stored:
             body.append(f"{here} = {value}")

@@ -4,6 +4,7 @@ What lives here: `Spots`, which notes where the text of each line begins, and `P
 which knows the lines of each node (recorder.py), the picture (widgets/). Nothing is matched by name: a node's lines are those that were
 heard while it was made, and while its rule ran.
 """
+
 import re
 from typing import Any, NamedTuple
 

@@ -8,6 +8,7 @@ gradients are assigned and read without an operation. And `array`: the engine it
 which tells shape and dtype and reports when its numbers are used. So no function has to say of itself that it reads numbers: `item()`,
 `if loss < 0.1`, masks that choose, `print`, numpy are all heard alike, and a step that does any of it runs as it always did.
 """
+
 import sys
 import threading
 from pathlib import Path
@@ -40,7 +41,15 @@ _MAKERS = tuple([  # where a step's own tensors come from: as all reading is hea
     for file in ("tensors/create.py", "core/constants.py", "autograd/engine.py", "autograd/backward.py", "nn/functional/_arguments.py")
 ])  # fmt: skip
 _INPLACE, _ACCUMULATE = str(ROOT / "autograd/inplace.py"), str(ROOT / "autograd/accumulate.py")
-_COPYING = {"tensor", "as_tensor", "asarray", "__new__", "__call__", "_plain", "logspace"}  # of create.py: functions that copy numbers
+_COPYING = {
+    "tensor",
+    "as_tensor",
+    "asarray",
+    "__new__",
+    "__call__",
+    "_plain",
+    "logspace",
+}  # of create.py: functions that copy numbers
 # Functions that read numbers only to raise an error, and one that changes two tensors. A program calls them again at their place.
 CHECKS = {f.__code__: f for f in (_check_classes, check_bounds, check_rows, _check_bounds, follow)}
 _SHAPE = {
@@ -51,7 +60,17 @@ _SHAPE = {
     "__array_prepare__", "__array_namespace__", "__buffer__", "__dlpack__", "__dlpack_device__", "__reduce__", "__reduce_ex__",
 }  # fmt: skip
 _PRODUCTS = {addmm_, mm_, bmm_, bmm_n, transpose}
-_SHAPE_ONLY = {np.shape, np.ndim, np.size, np.may_share_memory, np.result_type, np.empty_like, np.zeros_like, np.ones_like, np.full_like}
+_SHAPE_ONLY = {
+    np.shape,
+    np.ndim,
+    np.size,
+    np.may_share_memory,
+    np.result_type,
+    np.empty_like,
+    np.zeros_like,
+    np.ones_like,
+    np.full_like,
+}
 _numpy_view = np.ndarray.view
 
 
@@ -115,7 +134,11 @@ for _name in dir(np.ndarray):
     if _name not in _SHAPE and callable(getattr(np.ndarray, _name)):
         setattr(Spy, _name, _heard(_name))
 for _name in ("T", "mT", "flat", "real", "imag", "data"):
-    setattr(Spy, _name, property(lambda self, name=_name: (_report(self, name, sys._getframe(1)), getattr(self.of, name))[1]))  # type: ignore[misc]
+    setattr(
+        Spy,
+        _name,
+        property(lambda self, name=_name: (_report(self, name, sys._getframe(1)), getattr(self.of, name))[1]),  # type: ignore[misc]
+    )
 
 
 def plain(x):
@@ -174,7 +197,9 @@ class Recorder(Handler):
         self.why: str | None = None
         self.start: dict[int, np.ndarray] = {}  # what the step's own tensors held at first
         self.made: dict[int, str] = {}  # where arrays that no operation computed come from
-        self.entry: dict[int, tuple[Variable, Val | None]] = {}  # the .grad of tensors from outside, as the step finds them
+        self.entry: dict[
+            int, tuple[Variable, Val | None]
+        ] = {}  # the .grad of tensors from outside, as the step finds them
         self.overwritten: set[int] = set()  # tensors from outside whose .grad is replaced before it is read
         self.nodes: dict[Any, Any] = {}  # by node of the graph: the place of the operation that made it
         self.of_nodes: dict[Any, tuple[list[Line], list[Line]]] = {}  # and its lines, forward and going back
@@ -191,7 +216,9 @@ class Recorder(Handler):
             if id(array) in self.known:
                 if any(t is a for a in args):
                     other = self.known[id(array)].name
-                    raise Unfit(f"the argument {name} has the memory of {other}, which the step also reads; use one name.")
+                    raise Unfit(
+                        f"the argument {name} has the memory of {other}, which the step also reads; use one name."
+                    )
                 continue
             self.is_now(array, Val(array, name=name))
 
@@ -228,7 +255,9 @@ class Recorder(Handler):
         if isinstance(x, Variable) and number_of(x) is not None or maker.startswith(_MAKERS):
             return self.is_now(array, Val(array, name="constant"))
         what = maker.rpartition(":")[2] if maker else "something that the step does not name"
-        raise Unfit(f"it uses a tensor made by {what} in a way that cannot be recorded; make the tensor outside and pass it in.")
+        raise Unfit(
+            f"it uses a tensor made by {what} in a way that cannot be recorded; make the tensor outside and pass it in."
+        )
 
     def place(self, frame):
         """((code, line), going back, node): where in the learner's code we are; in a backward pass, whose rule runs."""
@@ -359,7 +388,15 @@ class Recorder(Handler):
                 continue
             bases = [v for v in all_vals(given)]
             title = op.name + "_back" + ("" if joint or len(op.inputs) == 1 else "_" + op.inputs[places[0]])
-            line = self.line("rule", (title, on_arrays(rule), bool(joint)), [], given, [a for a in found if a is not None], frame, bases)
+            line = self.line(
+                "rule",
+                (title, on_arrays(rule), bool(joint)),
+                [],
+                given,
+                [a for a in found if a is not None],
+                frame,
+                bases,
+            )
             line.outs = tuple([None if a is None else self.known[id(a)] for a in found])
 
     def accumulated(self, x, g):

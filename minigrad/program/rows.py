@@ -6,6 +6,7 @@ What lives here: which lines have such a text, and the text. What does not: elem
 Only small ones: beyond, numpy and the compiled kernels of whole rows (kernels/neural.py) are as fast and need no compiling. Sums over the
 first dimensions add in numpy's order, so they may be larger; other sums may be reordered by the compiler (kernels/fused_numba.py).
 """
+
 import itertools
 import math
 import re
@@ -148,7 +149,11 @@ for row:
 def kind_of_rows(line: Line, written: set[int], checked: set[Any]) -> Any:
     """(key of TEXTS, dtype, {word: its value}) of a line that is a loop over rows, else None. `checked`: classes in range."""
     name = line.what.name if line.kind == "op" else line.what[0] if line.kind == "rule" else None
-    if name not in READERS or None in line.outs or any([v.array.ndim >= len(LETTERS) for v in all_vals([*line.ins, *line.params])]):
+    if (
+        name not in READERS
+        or None in line.outs
+        or any([v.array.ndim >= len(LETTERS) for v in all_vals([*line.ins, *line.params])])
+    ):
         return None
     found = READERS[name](line, checked)
     if found is None or any([v.base is not v or id(v) in written or not v.array.flags.c_contiguous for v in line.outs]):
@@ -160,7 +165,12 @@ def kind_of_rows(line: Line, written: set[int], checked: set[Any]) -> Any:
     arrays = [v.array for v in words.values() if isinstance(v, Val)]
     sizes = [a.size for a in arrays]
     floats = {a.dtype.name for a in arrays if a.dtype.kind == "f"}
-    if len(floats) != 1 or not floats <= set(FLOATS) or not 0 < min(sizes) or max(sizes) > (ROWS if key == "sum of rows" else SMALL):
+    if (
+        len(floats) != 1
+        or not floats <= set(FLOATS)
+        or not 0 < min(sizes)
+        or max(sizes) > (ROWS if key == "sum of rows" else SMALL)
+    ):
         return None
     return key, floats.pop(), words
 
@@ -179,7 +189,11 @@ def _places(shape: tuple[int, ...], columns: Any) -> dict[str, Any]:
 def _of_rows(line: Line, checked: set[Any]) -> Any:
     x, *_ = line.ins
     shape = x.array.shape
-    return (line.what.name, {"x": x, **_places(shape, line.params)}) if shape and tuple(line.params) == (len(shape) - 1,) else None
+    return (
+        (line.what.name, {"x": x, **_places(shape, line.params)})
+        if shape and tuple(line.params) == (len(shape) - 1,)
+        else None
+    )
 
 
 def _of_rows_back(line: Line, checked: set[Any]) -> Any:
@@ -190,21 +204,35 @@ def _of_rows_back(line: Line, checked: set[Any]) -> Any:
 
 
 def _norm(line: Line, checked: set[Any]) -> Any:
-    if len(line.params) != (4 if line.kind == "op" else 7) or isinstance(line.params[3], Val):  # the statistics come from elsewhere
+    if len(line.params) != (4 if line.kind == "op" else 7) or isinstance(
+        line.params[3], Val
+    ):  # the statistics come from elsewhere
         return None
     if line.kind == "op":
         (x, weight, bias), (arranged, axes, affine, eps) = line.ins, line.params
         found = _arrangement(x.array.shape, weight, tuple(arranged), tuple(axes), affine)
-        return found and ("norm", {"x": x, "weight": weight, "bias": bias, "eps": float(eps), **found}, "out", "out_mean", "out_rstd")
+        return found and (
+            "norm",
+            {"x": x, "weight": weight, "bias": bias, "eps": float(eps), **found},
+            "out",
+            "out_mean",
+            "out_rstd",
+        )
     g, x, weight, arranged, axes, affine, eps = line.params
-    found = _arrangement(x.array.shape, weight, tuple(arranged), tuple(axes), affine) if g.array.shape == x.array.shape else None
+    found = (
+        _arrangement(x.array.shape, weight, tuple(arranged), tuple(axes), affine)
+        if g.array.shape == x.array.shape
+        else None
+    )
     words = {"g": g, "x": x, "weight": weight, "eps": float(eps), **(found or {})}
     if line.what[0].endswith("weight"):
         return found and ("norm_back_weight", words, "by_weight")
     return found and ("norm_back", words, *("out", "by_weight", "by_bias")[: len(line.outs)])
 
 
-def _arrangement(shape: tuple[int, ...], weight: Val, arranged: tuple[int, ...], axes: tuple[int, ...], affine: Any) -> Any:
+def _arrangement(
+    shape: tuple[int, ...], weight: Val, arranged: tuple[int, ...], axes: tuple[int, ...], affine: Any
+) -> Any:
     """The places in what is normalised, and in its weight, which is one vector, or as what is normalised together."""
     if arranged == shape:
         found = _places(shape, axes)
@@ -224,20 +252,38 @@ def _arrangement(shape: tuple[int, ...], weight: Val, arranged: tuple[int, ...],
 
 def _loss(line: Line, checked: set[Any]) -> Any:
     (x, y), (weight, reduction, ignored) = line.ins, line.params
-    plain = x.array.ndim == 2 and weight is None and reduction == "mean" and type(ignored) is int and (id(y), x.array.shape[1]) in checked
+    plain = (
+        x.array.ndim == 2
+        and weight is None
+        and reduction == "mean"
+        and type(ignored) is int
+        and (id(y), x.array.shape[1]) in checked
+    )
     return ("nll_loss", {"x": x, "y": y, "ignored": ignored, **_places(x.array.shape, (1,))}) if plain else None
 
 
 def _loss_back(line: Line, checked: set[Any]) -> Any:
     g, y, shape, weight, reduction, ignored = line.params
-    plain = len(shape) == 2 and weight is None and reduction == "mean" and type(ignored) is int and (id(y), shape[1]) in checked
+    plain = (
+        len(shape) == 2
+        and weight is None
+        and reduction == "mean"
+        and type(ignored) is int
+        and (id(y), shape[1]) in checked
+    )
     return ("nll_loss_back_x", {"g": g, "y": y, "ignored": ignored, **_places(shape, (1,))}) if plain else None
 
 
 def _index_back(line: Line, checked: set[Any]) -> Any:
     g, shape, indices = line.params
     (index, *more), a = indices, g.array
-    plain = not more and isinstance(index, Val) and index.array.ndim == 1 and len(shape) == a.ndim == 2 and (id(index), shape[0]) in checked
+    plain = (
+        not more
+        and isinstance(index, Val)
+        and index.array.ndim == 1
+        and len(shape) == a.ndim == 2
+        and (id(index), shape[0]) in checked
+    )
     return ("index_back", {"g": g, "index": index, "N": a.shape[0], **_places(shape, (1,))}) if plain else None
 
 
@@ -249,7 +295,11 @@ def _sums(line: Line, checked: set[Any]) -> Any:
     dims = tuple(range(len(shape))) if dims is None else tuple([d % len(shape) for d in dims])
     words = {"x": x, **_places(shape, dims)}
     if len(dims) < len(shape) and dims == tuple(range(len(dims))):
-        words |= {"for row": words["for column"], "for column": words["for row"], "column": words["first"] if keep else words["row"]}
+        words |= {
+            "for row": words["for column"],
+            "for column": words["for row"],
+            "column": words["first"] if keep else words["row"],
+        }
         return None if mean else ("sum of rows", words)
     over = f" / {float(math.prod([shape[d] for d in dims]))}" if mean else ""
     return "sum", words | {"over": over, "row": words["first"] if keep else words["row"]}

@@ -2,6 +2,7 @@
 
 What lives here: when a step is recorded, when a program is trusted, and what `why` says. What does not: how (recorder.py, text.py).
 """
+
 import functools
 import inspect
 import sys
@@ -31,7 +32,11 @@ def is_step(function) -> bool:
     todo: list[Any] = [getattr(function, "__func__", function)]
     seen: set[Any] = set()
     for f in todo:  # grows
-        if not isinstance(f, types.FunctionType) or f in seen or (seen and (f.__module__ or "").startswith("minigrad.")):
+        if (
+            not isinstance(f, types.FunctionType)
+            or f in seen
+            or (seen and (f.__module__ or "").startswith("minigrad."))
+        ):
             continue
         seen.add(f)
         codes = [f.__code__]
@@ -132,7 +137,11 @@ class CompiledStep:
     why     None, or the sentence why the step runs as it is
     """
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")  # what a call of it calls: once the newest program is ready, that itself
+    __slots__ = (
+        "__call__",
+        "__dict__",
+        "__weakref__",
+    )  # what a call of it calls: once the newest program is ready, that itself
 
     def __init__(self, step):
         functools.update_wrapper(self, step)
@@ -148,7 +157,9 @@ class CompiledStep:
         self._rest: dict[Any, int] = {}  # and how many calls are not recorded after that
         self._said: set[str] = set()
         self._signature = inspect.signature(step)
-        self._plain = all([p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in self._signature.parameters.values()])
+        self._plain = all(
+            [p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in self._signature.parameters.values()]
+        )
         self._owners: dict[int, CompiledStep] = {}
         self.quiet = False
 
@@ -278,7 +289,9 @@ class CompiledStep:
                 if a.batched or graph or (a.meta is not None and a.meta.hooks is not None):
                     raise Unfit(f"the argument {name} has a graph or hooks from outside; detach it.")
                 if vars(a):
-                    raise Unfit(f"the argument {name} has attributes of its own ({', '.join(vars(a))}); pass them as arguments.")
+                    raise Unfit(
+                        f"the argument {name} has attributes of its own ({', '.join(vars(a))}); pass them as arguments."
+                    )
                 if id(a.array) in seen:
                     raise Unfit(f"the argument {name} is given twice.")
                 seen.add(id(a.array))

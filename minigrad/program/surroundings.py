@@ -7,6 +7,7 @@ A program repeats one course of Python code. So everything that the code can rea
 tensors, lists and dicts of them, modules, optimisers, plain objects, functions of the same sort. Anything else makes the step unfit: it
 runs as it is.
 """
+
 import builtins
 import dis
 import operator
@@ -78,7 +79,9 @@ class Surroundings:
         self._names: dict[int, str] = {}
         if every_module or _every_step_before or _every_step_after:
             raise Unfit("there are hooks on all modules or on all optimisers; remove them.")
-        self.guard(f"not ({self.known(every_module)} or {self.known(_every_step_before)} or {self.known(_every_step_after)})")
+        self.guard(
+            f"not ({self.known(every_module)} or {self.known(_every_step_before)} or {self.known(_every_step_after)})"
+        )
         self._rates: set[str] = set()  # attributes of schedulers
         self.attributes_read: set[str] = set()  # of anything, and the names of our functions
         self._later: list[tuple[Any, str]] = []  # optimisers, so that parameters are named by their modules
@@ -91,7 +94,9 @@ class Surroundings:
         if read := self.attributes_read & OF_MEMORY:
             raise Unfit(f"it reads {min(read)}, which may change from call to call; make it an argument.")
         if read := self.attributes_read & self._rates:
-            raise Unfit(f"it reads {min(read)}, which may be of a scheduler and change from call to call; make it an argument.")
+            raise Unfit(
+                f"it reads {min(read)}, which may be of a scheduler and change from call to call; make it an argument."
+            )
 
     def known(self, thing: Any) -> str:
         """The name under which the guards know a thing."""
@@ -127,7 +132,9 @@ class Surroundings:
         self._seen[id(value)] = value
         if isinstance(value, Variable):
             self.tensor(value, name)
-        elif _ours(type(value).__module__) and isinstance(getattr(value, "__wrapped__", None), (types.FunctionType, types.MethodType)):
+        elif _ours(type(value).__module__) and isinstance(
+            getattr(value, "__wrapped__", None), (types.FunctionType, types.MethodType)
+        ):
             self.look(value.__wrapped__, name, says)  # a compiled step: it is recorded as its function
         elif isinstance(value, types.MethodType):
             self.look(value.__self__, getattr(value.__self__, "__name__", "self"), says)
@@ -143,7 +150,9 @@ class Surroundings:
                 raise Unfit(f"it calls {says}, a method of {a_kind(owner)}; call it outside of the step.")
         elif isinstance(value, types.ModuleType):
             if value.__name__.partition(".")[0] not in MODULES:
-                raise Unfit(f"it uses the module {value.__name__}, whose work is not recorded; do that outside and pass the result in.")
+                raise Unfit(
+                    f"it uses the module {value.__name__}, whose work is not recorded; do that outside and pass the result in."
+                )
         elif isinstance(value, type):
             self.functions_of(value, name, made=True)
         elif type(value) in (list, tuple, dict, set, frozenset):
@@ -153,9 +162,13 @@ class Surroundings:
 
     def tensor(self, t: Variable, name: str) -> None:
         if t.batched or t.edge is not None or (t.view_meta is not None and t.view_meta.base.requires):
-            raise Unfit(f"it reads {name}, which was computed with a graph outside of the step; detach it, or compute it inside.")
+            raise Unfit(
+                f"it reads {name}, which was computed with a graph outside of the step; detach it, or compute it inside."
+            )
         if t.meta is not None and t.meta.hooks is not None:
-            raise Unfit(f"{name} has hooks, which a program would not call; remove them, or change the gradient in the step itself.")
+            raise Unfit(
+                f"{name} has hooks, which a program would not call; remove them, or change the gradient in the step itself."
+            )
         k = self.known(t)
         self.tensors[id(t)] = (name, t)
         self.guard(f"{k}.array is {self.known(t.array)} and {k}.requires is {t.requires}")
@@ -184,14 +197,22 @@ class Surroundings:
 
     def instruction(self, instruction, f, cells, free, name) -> None:
         kind, what = instruction.opname, instruction.argval
-        if kind in ("STORE_GLOBAL", "DELETE_GLOBAL") or (kind in ("STORE_DEREF", "DELETE_DEREF") and what in cells and what in free):
-            raise Unfit(f"{name} assigns {what}, a name outside of it, which a program would not repeat; return the new value.")
+        if kind in ("STORE_GLOBAL", "DELETE_GLOBAL") or (
+            kind in ("STORE_DEREF", "DELETE_DEREF") and what in cells and what in free
+        ):
+            raise Unfit(
+                f"{name} assigns {what}, a name outside of it, which a program would not repeat; return the new value."
+            )
         if kind == "IMPORT_NAME":
             raise Unfit(f"{name} imports {what} while it runs; import it at the top.")
         if kind in ("YIELD_VALUE", "SEND") and f.__code__.co_flags & 0x20:
             raise Unfit(f"{name} is a generator; return a list.")
-        if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL") and (what in ACTING or str(what).startswith("register_")):
-            raise Unfit(f"{name} calls {what}, which acts outside of the step and would not be repeated; call it outside.")
+        if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL") and (
+            what in ACTING or str(what).startswith("register_")
+        ):
+            raise Unfit(
+                f"{name} calls {what}, which acts outside of the step and would not be repeated; call it outside."
+            )
         if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL"):
             self.attributes_read.add(str(what))
         if kind in ("LOAD_GLOBAL", "LOAD_NAME"):
@@ -238,7 +259,11 @@ class Surroundings:
             for key, item in value.items():
                 if not isinstance(key, (str, int, float, bool, tuple)):
                     raise Unfit(f"{name} has {a_kind(key)} as a key; use strings or numbers.")
-                self.read(f"{k}.get({self.known(key)}, MISSING)", item, f"{name}.{key}" if isinstance(key, str) else f"{name}[{key!r}]")
+                self.read(
+                    f"{k}.get({self.known(key)}, MISSING)",
+                    item,
+                    f"{name}.{key}" if isinstance(key, str) else f"{name}[{key!r}]",
+                )
         else:
             for i, item in enumerate(value):
                 self.read(f"{k}[{i}]", item, f"{name}[{i}]")
@@ -248,7 +273,9 @@ class Surroundings:
         kind, k = type(value), self.known(value)
         if isinstance(value, LRScheduler):  # its step() is a line of the program, so what it reads need not be guarded
             if not _ours(kind.step.__module__):
-                raise Unfit(f"it reads {name}, a {kind.__name__}, whose step is not heard; call {name}.step() after the step.")
+                raise Unfit(
+                    f"it reads {name}, a {kind.__name__}, whose step is not heard; call {name}.step() after the step."
+                )
             self._rates |= RATES | {*vars(value), *vars(kind)} - {"optimizer", "step"}
             self.guard(f"type({k}) is {self.known(kind)}")
             self.look(value.optimizer, f"{name}.optimizer", name)
@@ -257,9 +284,15 @@ class Surroundings:
         plain = not _ours(kind.__module__) and kind.__basicsize__ == _Plain.__basicsize__ and not kind.__itemsize__ and (
             hasattr(value, "__dict__") and not any("__slots__" in vars(base) for base in kind.__mro__))  # fmt: skip
         if not isinstance(value, (Module, Optimizer)) and not plain:
-            raise Unfit(f"it reads {says}, {a_kind(value)} that may change between calls; make it an argument, or use it outside.")
-        if isinstance(value, Optimizer) and any("step" in vars(base) and not _ours(base.__module__) for base in kind.__mro__):
-            raise Unfit(f"{name} has a step of its own; define its `rule` or `update`, or write the update into the step.")
+            raise Unfit(
+                f"it reads {says}, {a_kind(value)} that may change between calls; make it an argument, or use it outside."
+            )
+        if isinstance(value, Optimizer) and any(
+            "step" in vars(base) and not _ours(base.__module__) for base in kind.__mro__
+        ):
+            raise Unfit(
+                f"{name} has a step of its own; define its `rule` or `update`, or write the update into the step."
+            )
         self.guard(f"type({k}) is {self.known(kind)}")
         self.functions_of(kind, kind.__name__)
         own = vars(value)

@@ -5,6 +5,7 @@ What lives here: which lines are needed, what everything is called, one statemen
 The program computes with arrays, in the order in which the step did, and so needs no rule about what may be moved across a write. Its
 arithmetic is that of the rows of the derivatives table: `a * b` where that is the row's function, else a call of it.
 """
+
 import itertools
 import keyword
 import linecache
@@ -30,7 +31,13 @@ from .recorder import Line, Recorder, Val, all_vals
 from .rows import looked_up, text_of_check
 from .surroundings import Surroundings, Unfit, same
 
-INFIX = {operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", np.true_divide: "{} / {}", operator.neg: "-{}"}
+INFIX = {
+    operator.add: "{} + {}",
+    operator.sub: "{} - {}",
+    operator.mul: "{} * {}",
+    np.true_divide: "{} / {}",
+    operator.neg: "-{}",
+}
 _numbers = itertools.count()
 LARGE = 4096  # bytes: smaller values live until the program returns, without a `del` to read
 MISS = object()
@@ -47,7 +54,12 @@ def missed(*args, **named):
 
 def kind_of(a):
     """What a compiled loop has to know of an array: its dtype, dimensions, order in memory, and whether it may only be read."""
-    return a.dtype.name, a.ndim, "C" if a.flags.c_contiguous else "F" if a.flags.f_contiguous else "A", not a.flags.writeable
+    return (
+        a.dtype.name,
+        a.ndim,
+        "C" if a.flags.c_contiguous else "F" if a.flags.f_contiguous else "A",
+        not a.flags.writeable,
+    )
 
 
 def empty(a) -> str:
@@ -82,7 +94,11 @@ def views_of_the_same(lines: list[Line]) -> dict[int, Val]:
             if line.what is transpose and source.line is not None and source.line.what is transpose:
                 source = source.line.ins[0]
             a, b = source.array, out.array
-            if out.base is source.base and (a.shape, a.strides, a.dtype) == (b.shape, b.strides, b.dtype) and line.what in SAME:
+            if (
+                out.base is source.base
+                and (a.shape, a.strides, a.dtype) == (b.shape, b.strides, b.dtype)
+                and line.what in SAME
+            ):
                 found[id(out)] = source
     return found
 
@@ -105,7 +121,9 @@ def needed(lines: list[Line], results: list[Val]) -> list[Line]:
             base = line.ins[0].base
             wanted = id(base) in live or (base.line is None and base.name != "constant")
         else:
-            wanted = line.kind in ("grad", "update", "schedule", "check", "follow") or any([id(v) in live for v in line.outs])
+            wanted = line.kind in ("grad", "update", "schedule", "check", "follow") or any(
+                [id(v) in live for v in line.outs]
+            )
         if wanted:
             kept.append(line)
             need(line.ins)
@@ -167,16 +185,28 @@ class Program:
             self.static.pop(id(recorder.val(x)), None)
         self.buffers = planned(self.lines, self.escaping(returned)) if loops else {}
         self.filled: dict[str, np.ndarray] = {}  # the arrays that are made and filled by loops, by name
-        self.wrapped: dict[str, list[tuple[str, str | None]]] = {}  # by an array's name: the tensor around it, whose gradient it is
+        self.wrapped: dict[
+            str, list[tuple[str, str | None]]
+        ] = {}  # by an array's name: the tensor around it, whose gradient it is
         self.statements(returned, template)
         program = f"def {name}({', '.join(tensors)}):\n    " + "\n    ".join(self.body) + "\n"
         once = "".join([line + "\n" for line in self.once])
         self.source = "\n".join([*[text for text, *_ in self.loops.values()], *filter(None, [once]), program])
         body = self.with_spares(returned)
-        self.run = self.function("run", self.guarded(names if plain else None, tensors, self.guards(tensors, args), body))
+        self.run = self.function(
+            "run", self.guarded(names if plain else None, tensors, self.guards(tensors, args), body)
+        )
         self.text = self.source + self.constants()
         self.pictured = self.spots.pictured(recorder, dict(around.tensors.values()))
-        del self.kept, self.lines, self.outside, self.entry, self.texts, self.around, self.found  # the arrays of the recorded call
+        del (
+            self.kept,
+            self.lines,
+            self.outside,
+            self.entry,
+            self.texts,
+            self.around,
+            self.found,
+        )  # the arrays of the recorded call
         del self.static, self.buffers, self.spots
 
     def take(self, recorder: Recorder, names: list[str], args: tuple) -> list[str]:
@@ -206,7 +236,9 @@ class Program:
                 self.comment(line, self.body)
             self.spots.begin(line, self.body)
             getattr(self, "emit_" + line.kind)(line)
-            if gone := list(dict.fromkeys([self.texts[id(v)] for v in last.get(number, ()) if id(v) not in self.static])):
+            if gone := list(
+                dict.fromkeys([self.texts[id(v)] for v in last.get(number, ()) if id(v) not in self.static])
+            ):
                 self.body.append("del " + ", ".join(gone))
         self.spots.begin(None, self.body)
         self.body.append(f"return {self.returned(template)}")
@@ -228,7 +260,11 @@ class Program:
             made.add(name)
             own = self.fresh_name(tensor + "_attributes")
             names += [tensor, name, own]
-            held = f"refs({tensor}) != {ALONE + 2} or {leaf}._grad is not {tensor}" if leaf else f"refs({tensor}) != {ALONE + 1}"
+            held = (
+                f"refs({tensor}) != {ALONE + 2} or {leaf}._grad is not {tensor}"
+                if leaf
+                else f"refs({tensor}) != {ALONE + 1}"
+            )
             fresh += [
                 f"if ({held} or refs({name}) != {ALONE + 2} or {own} or {tensor}.array is not {name}",
                 f"        or {tensor}.requires or {tensor}.meta is not None or {tensor}.version[0] or {tensor}._grad is not None):",
@@ -314,7 +350,11 @@ class Program:
 
     def fresh_name(self, base: str) -> str:
         base = re.sub(r"\W+", "_", base).strip("_") or "v"
-        base = base if not base[0].isdigit() and not keyword.iskeyword(base) and base not in ("array", "wrap", "update") else "v_" + base
+        base = (
+            base
+            if not base[0].isdigit() and not keyword.iskeyword(base) and base not in ("array", "wrap", "update")
+            else "v_" + base
+        )
         name, n = base, 0
         while name in self.scope or (base in ("v", "c", "loop", "buffer") and n == 0):
             n += 1
@@ -413,7 +453,9 @@ class Program:
         if id(line.outs[0]) in self.buffers:
             given = [*[self.name(v) for v in line.ins], self.buffer(line.outs[0])]
             self.texts[id(line.outs[0])] = self.fresh_name("v")
-            self.body.append(f"{self.texts[id(line.outs[0])]} = {self.thing(op.forward, op.forward.__name__)}({', '.join(given)})")
+            self.body.append(
+                f"{self.texts[id(line.outs[0])]} = {self.thing(op.forward, op.forward.__name__)}({', '.join(given)})"
+            )
             return
         if (source := self.again.get(id(line.outs[0]))) is not None:  # one array, two names
             self.texts[id(line.outs[0])] = self.name(source)
@@ -424,7 +466,10 @@ class Program:
         single = line.outs[0] if len(line.outs) == 1 and op.single else None
         form = INFIX.get(op.forward) if not isinstance(op.forward, np.ufunc) else None
         if form is None and isinstance(op.forward, np.ufunc) and not line.params:
-            form = INFIX.get(op.forward) or f"{self.thing(op.forward, op.forward.__name__)}({', '.join(['{}'] * len(line.ins))})"
+            form = (
+                INFIX.get(op.forward)
+                or f"{self.thing(op.forward, op.forward.__name__)}({', '.join(['{}'] * len(line.ins))})"
+            )
         if form is not None and single is not None:
             kind = {v.array.dtype for v in line.ins}
             loose = len(kind) == 1  # a number is of the other operand's dtype
@@ -483,7 +528,10 @@ class Program:
         text = f"{self.thing(function, title)}({', '.join([self.written_out(p) for p in line.params])})"
         numbers = [o for o, v in zip(outs, line.outs, strict=True) if v is not None and v.array.ndim == 0]
         if joint:
-            self.body += [f"{', '.join(outs)}{',' if len(outs) == 1 else ''} = {text}", *[f"{o} = asarray({o})" for o in numbers]]
+            self.body += [
+                f"{', '.join(outs)}{',' if len(outs) == 1 else ''} = {text}",
+                *[f"{o} = asarray({o})" for o in numbers],
+            ]
         else:
             self.body.append(f"{outs[0]} = asarray({text})" if numbers else f"{outs[0]} = {text}")
 
@@ -494,7 +542,9 @@ class Program:
 
     def unwritten_copies(self, returned: list[Val]) -> None:
         """Find the copies that can be left out: of fresh memory that is kept nowhere else and never written to."""
-        escapes = [id(v.base) for v in returned] + [id(v.base) for line in self.lines if line.kind == "grad" for v in line.ins]
+        escapes = [id(v.base) for v in returned] + [
+            id(v.base) for line in self.lines if line.kind == "grad" for v in line.ins
+        ]
         sources = [id(line.ins[0].base) for line in self.lines if line.kind == "copy"]
         self.left_out: set[int] = set()
         for line in self.lines:
@@ -504,7 +554,12 @@ class Program:
                 owner = base.array if base.array.base is None else base.array.base
                 fresh = base.line is not None and base.line.kind in ("op", "rule") and owner.size == v.array.size and (
                     owner is base.array or type(owner) is np.ndarray and id(owner) not in self.found)  # fmt: skip
-                if fresh and not {id(base), id(out)} & self.written and sources.count(id(base)) == 1 and id(base) not in escapes:
+                if (
+                    fresh
+                    and not {id(base), id(out)} & self.written
+                    and sources.count(id(base)) == 1
+                    and id(base) not in escapes
+                ):
                     self.left_out.add(id(line))
 
     def emit_copy(self, line: Line) -> None:
@@ -565,7 +620,9 @@ class Program:
         self.checks -= 1
         call = f"{self.thing(line.what, line.what.__name__.strip('_'))}({self.arguments(line)})"
         found = looked_up(line) if self.with_loops else None
-        if found is not None and found[0].array.dtype == np.int64 and found[0].array.ndim == 1:  # a small loop asks whether it has to look
+        if (
+            found is not None and found[0].array.dtype == np.int64 and found[0].array.ndim == 1
+        ):  # a small loop asks whether it has to look
             v, size, none = found
             name, array = self.fresh_name("outside"), self.name(v)
             self.loops[name] = text_of_check(name, array, v.array.size, size, none), "float64", (kind_of(v.array),)
@@ -578,7 +635,9 @@ class Program:
             tensor = more[0]
             if id(tensor) not in self.texts:
                 text = self.name(value)
-                text = f"array({text})" if value.base.name == "constant" and id(value.base) not in self.written else text
+                text = (
+                    f"array({text})" if value.base.name == "constant" and id(value.base) not in self.written else text
+                )
                 self.texts[id(tensor)] = name = self.fresh_name("result")
                 self.wrapped.setdefault(text, []).append((name, None))
                 self.body.append(f"{name} = wrap({text})")
@@ -609,8 +668,12 @@ class Program:
             if isinstance(x, Variable):
                 a = x.array
                 kind, layout = self.thing(type(x), "kind"), self.thing(a.dtype, "dtype")
-                tests.append(f"type({text}) is {kind} and {text}.array.shape == {tuple(a.shape)} and {text}.array.dtype is {layout}")
-                tests.append(f"{text}.array.strides == {a.strides} and ({text}.view_meta is None) is {x.view_meta is None}")
+                tests.append(
+                    f"type({text}) is {kind} and {text}.array.shape == {tuple(a.shape)} and {text}.array.dtype is {layout}"
+                )
+                tests.append(
+                    f"{text}.array.strides == {a.strides} and ({text}.view_meta is None) is {x.view_meta is None}"
+                )
                 tests.append(f"not vars({text})")
                 tests.append(f"{text}.requires is {x.requires} and {text}.edge is None")
                 tests.append(f"({text}.meta is None or {text}.meta.hooks is None)")
@@ -624,7 +687,9 @@ class Program:
         for t, grad in self.entry.values():
             tests.append(f"{self.tensor(t)}._grad is {'None' if grad is None else 'not None'}")
             if grad is not None and id(grad) in self.texts:  # it is read
-                tests.append(f"not {self.tensor(t)}._grad.requires and {self.tensor(t)}._grad.array.strides == {grad.array.strides}")
+                tests.append(
+                    f"not {self.tensor(t)}._grad.requires and {self.tensor(t)}._grad.array.strides == {grad.array.strides}"
+                )
         names = {}
         for key, value in self.around.scope.items():
             names[key] = self.thing(value, key)

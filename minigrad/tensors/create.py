@@ -29,7 +29,9 @@ def _finish(array, requires_grad, device=None):
         return t
     if requires_grad is not True:
         factory, kind = sys._getframe(1).f_code.co_name, errors.type_name(requires_grad)
-        raise errors.new(TypeError, f"{factory}(): argument 'requires_grad' must be bool, not {kind}", instead="requires_grad=True.")
+        raise errors.new(
+            TypeError, f"{factory}(): argument 'requires_grad' must be bool, not {kind}", instead="requires_grad=True."
+        )
     if array.dtype.kind != "f":
         raise errors.new(
             RuntimeError,
@@ -44,23 +46,33 @@ def _finish(array, requires_grad, device=None):
 
 
 def _dtype(dtype, default=None, factory="tensor"):
-    return (dtypes.get_default_dtype() if default is None else default).numpy if dtype is None else dtypes.as_dtype(dtype, factory).numpy
+    return (
+        (dtypes.get_default_dtype() if default is None else default).numpy
+        if dtype is None
+        else dtypes.as_dtype(dtype, factory).numpy
+    )
 
 
 def _shape(size, factory="empty"):
     if not size:
         raise errors.new(
-            TypeError, f'{factory}() missing 1 required positional arguments: "size"', instead=f"{factory}(()) makes a single number."
+            TypeError,
+            f'{factory}() missing 1 required positional arguments: "size"',
+            instead=f"{factory}(()) makes a single number.",
         )
     size = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
     for n in size:
         if not isinstance(n, (int, np.integer, Variable)):
-            raise errors.new(TypeError, f"{factory}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}")
+            raise errors.new(
+                TypeError, f"{factory}(): argument 'size' (position 1) must be tuple of ints, not {type(n).__name__}"
+            )
     shape = tuple([int(n) for n in size])
     for n in shape:
         if n < 0:
             sentence = f"Trying to create tensor with negative dimension {n}: {list(shape)}"
-            raise errors.new(RuntimeError, "zeros: Dimension size must be non-negative." if factory == "zeros" else sentence)
+            raise errors.new(
+                RuntimeError, "zeros: Dimension size must be non-negative." if factory == "zeros" else sentence
+            )
     return shape
 
 
@@ -82,9 +94,20 @@ def _from_data(data, dtype):
     _check_nesting(data)
     _check_numbers(data)
     array = np.array(data)
-    if array.dtype.kind in "Ou" and not isinstance(data, np.generic) and (array.dtype.kind == "O" or array.size and array.max() >= 2**63):
-        raise errors.new(ValueError, "Overflow when unpacking long long", why="Whole numbers have 64 bits.", instead="write it as a float.")
-    default = {"f": dtypes.get_default_dtype(), "i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}.get(array.dtype.kind)
+    if (
+        array.dtype.kind in "Ou"
+        and not isinstance(data, np.generic)
+        and (array.dtype.kind == "O" or array.size and array.max() >= 2**63)
+    ):
+        raise errors.new(
+            ValueError,
+            "Overflow when unpacking long long",
+            why="Whole numbers have 64 bits.",
+            instead="write it as a float.",
+        )
+    default = {"f": dtypes.get_default_dtype(), "i": dtypes.int64, "u": dtypes.int64, "b": dtypes.bool_}.get(
+        array.dtype.kind
+    )
     if default is None:
         raise TypeError("minigrad has no complex numbers; torch.tensor() takes bool, int and float.")
     if not array.size and isinstance(data, list):
@@ -128,7 +151,9 @@ def _check_nesting(data, depth=0):
         return
     for d in data:
         if not hasattr(d, "__len__"):
-            raise errors.new(TypeError, f"expected sequence of length {len(data[0])} at dim {depth + 1} (got {type(d).__name__})")
+            raise errors.new(
+                TypeError, f"expected sequence of length {len(data[0])} at dim {depth + 1} (got {type(d).__name__})"
+            )
         if len(d) != len(data[0]):
             raise errors.new(
                 ValueError,
@@ -217,7 +242,9 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)
     """A tensor of that shape that steps so through its storage, in elements; its numbers are not set."""
     places = 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if 0 not in size else 0
     storage = np.empty(places, _dtype(dtype, None, "empty_strided"))
-    return _finish(np.lib.stride_tricks.as_strided(storage, size, [s * storage.itemsize for s in stride]), requires_grad, device)
+    return _finish(
+        np.lib.stride_tricks.as_strided(storage, size, [s * storage.itemsize for s in stride]), requires_grad, device
+    )
 
 
 def _number(value, factory):
@@ -240,7 +267,11 @@ def _like(function):
 
     @functools.wraps(function)
     def wrapped(input, *args, **kwargs):
-        return input.like(wrapped, *args, **kwargs) if getattr(input, "batched", False) else function(input, *args, **kwargs)
+        return (
+            input.like(wrapped, *args, **kwargs)
+            if getattr(input, "batched", False)
+            else function(input, *args, **kwargs)
+        )
 
     return wrapped
 
@@ -335,9 +366,13 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 def _window(name, values):
     """A function that makes a window: `values(n, *parameters)` of n points; a periodic one is the longer one's without its last."""
 
-    def window(window_length, periodic=True, *parameters, dtype=None, layout=None, device=None, requires_grad=False, **named):
+    def window(
+        window_length, periodic=True, *parameters, dtype=None, layout=None, device=None, requires_grad=False, **named
+    ):
         if window_length < 0:
-            raise errors.new(RuntimeError, f"{name} requires non-negative window_length, got window_length={window_length}")
+            raise errors.new(
+                RuntimeError, f"{name} requires non-negative window_length, got window_length={window_length}"
+            )
         if window_length < 2:
             return _finish(np.ones(window_length, _dtype(dtype)), requires_grad, device)
         array = values(window_length + bool(periodic), *parameters, **named)[:window_length]
@@ -369,7 +404,11 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
     """base ** start to base ** end: the exponents are at equal distances."""
-    return _finish(np.asarray(base ** linspace(start, end, steps, dtype=dtypes.float64).array).astype(_dtype(dtype)), requires_grad, device)
+    return _finish(
+        np.asarray(base ** linspace(start, end, steps, dtype=dtypes.float64).array).astype(_dtype(dtype)),
+        requires_grad,
+        device,
+    )
 
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
@@ -412,7 +451,13 @@ def _old(name):
 
 
 FloatTensor, DoubleTensor, HalfTensor, LongTensor = _old("float32"), _old("float64"), _old("float16"), _old("int64")
-IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor = _old("int32"), _old("int16"), _old("int8"), _old("uint8"), _old("bool")
+IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor = (
+    _old("int32"),
+    _old("int16"),
+    _old("int8"),
+    _old("uint8"),
+    _old("bool"),
+)
 
 
 # Random numbers ------------------------------------------------------------------------------------------------------------
@@ -476,17 +521,23 @@ def randint(low=None, high=None, size=None, *, generator=None, dtype=None, devic
 def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
     """0 to n - 1 in random order."""
     _shape((n,))
-    return _finish((generator or default_generator).permutation(n).astype(_dtype(dtype, dtypes.int64)), requires_grad, device)
+    return _finish(
+        (generator or default_generator).permutation(n).astype(_dtype(dtype, dtypes.int64)), requires_grad, device
+    )
 
 
 def rand_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Uniform random numbers from [0, 1) in the shape of `input`, and in its dtype unless `dtype` is given."""
-    return rand(input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+    return rand(
+        input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
     """Normal random numbers with mean 0 and variance 1 in the shape of `input`, and in its dtype unless `dtype` is given."""
-    return randn(input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad)
+    return randn(
+        input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+    )
 
 
 @_random
@@ -513,7 +564,9 @@ def randint_like(input, low, high=None, *, generator=None, dtype=None, device=No
     """Whole numbers below `low` (or from low to high - 1), with the shape and dtype of `input`."""
     low, high = (0, low) if high is None else (low, high)
     dtype = dtype or input.dtype
-    return randint(low, high, input.array.shape, generator=generator, dtype=dtype, device=device, requires_grad=requires_grad)
+    return randint(
+        low, high, input.array.shape, generator=generator, dtype=dtype, device=device, requires_grad=requires_grad
+    )
 
 
 def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
@@ -565,10 +618,14 @@ def multinomial(input, num_samples, replacement=False, *, generator=None):
         raise errors.new(RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0")
     if not (weights.sum(-1) > 0).all():
         raise errors.new(RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)")
-    if not replacement or num_samples == 1:  # the first arrivals of a race: each waits for a time with the mean 1 / weight
+    if (
+        not replacement or num_samples == 1
+    ):  # the first arrivals of a race: each waits for a time with the mean 1 / weight
         race = weights / exponential(weights.shape, dtype=input.dtype, generator=generator).array
         return wrap(np.argsort(-race, -1, kind="stable")[..., :num_samples])
     sums = np.cumsum(weights, -1, dtype=np.float64) / weights.sum(-1, keepdims=True, dtype=np.float64)
-    drawn = _drawn(((*weights.shape[:-1], num_samples),), (generator or default_generator).uniform, _N, np.dtype("float64"))
+    drawn = _drawn(
+        ((*weights.shape[:-1], num_samples),), (generator or default_generator).uniform, _N, np.dtype("float64")
+    )
     rows = zip(sums.reshape(-1, sums.shape[-1]), drawn.reshape(-1, num_samples), strict=True)
     return wrap(np.array([np.searchsorted(row, u) for row, u in rows]).reshape(drawn.shape))

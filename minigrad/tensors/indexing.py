@@ -44,7 +44,9 @@ def _as_indices(k):
     if isinstance(k, _SEQUENCES) and not a.size:
         a = a.astype(np.int64)
     if a.dtype == np.uint8 and not isinstance(k, _SEQUENCES):
-        warnings.warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=5)
+        warnings.warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.", stacklevel=5
+        )
         a = a.astype(bool)
     if a.dtype.kind not in "iub" or (isinstance(k, Variable) and a.ndim and a.dtype.kind != "b" and a.itemsize < 4):
         raise errors.new(
@@ -147,7 +149,9 @@ def _take_apart(x, key, value=None):
 
 def check_bounds(a, d, size):
     """Raise IndexError if one of the positions `a` is not in dimension `d`."""
-    if a.dtype == np.int64 and a.size and np.maximum.reduce(a.view(np.uint64), None) < size:  # negative ones are huge: one pass, not two
+    if (
+        a.dtype == np.int64 and a.size and np.maximum.reduce(a.view(np.uint64), None) < size
+    ):  # negative ones are huge: one pass, not two
         return
     if a.size and (a.max() >= size or a.min() < -size):
         if not size:
@@ -226,7 +230,12 @@ def setitem(x, key, value):
         raise errors.new(TypeError, f"can't assign a {type(value).__name__} to a {x.type()}")
     value = as_tensor_like(value, x)
     view, positions = _take_apart(x, key, value)
-    if positions is not None and value.array.size == 1 and isinstance(key, Variable) and key.array.dtype in _MASKS[: 1 + (key.ndim > 0)]:
+    if (
+        positions is not None
+        and value.array.size == 1
+        and isinstance(key, Variable)
+        and key.array.dtype in _MASKS[: 1 + (key.ndim > 0)]
+    ):
         require_mask(key)
         value = value.to(x.dtype)  # one number for all that the mask chooses: it fills
     extra = value.array.ndim - (view.array.ndim if positions is None else len(_place(view, positions)))
@@ -234,7 +243,9 @@ def setitem(x, key, value):
         value = value.reshape(value.shape[extra:])
     if positions is None:
         if not value.array.ndim and not view.batched and not value.batched:
-            inplace.write(view, fill_tensor, value if value.array.dtype is x.array.dtype else cast(value, x.array.dtype))
+            inplace.write(
+                view, fill_tensor, value if value.array.dtype is x.array.dtype else cast(value, x.array.dtype)
+            )
         else:
             inplace.copy_(view, value, "assignment")
     else:
@@ -281,7 +292,9 @@ def check_written(x, value):
 
 def positions_of(indices):
     """The tensors of index_put as positions; None means every place of that dimension."""
-    return Positions([slice(None) if i is None else _as_indices(i) for i in indices], [i for i in indices if i is not None])
+    return Positions(
+        [slice(None) if i is None else _as_indices(i) for i in indices], [i for i in indices if i is not None]
+    )
 
 
 def select_(input, dim, index):
@@ -292,5 +305,7 @@ def select_(input, dim, index):
     index = int(index)
     sizes = input.array.shape
     if not -sizes[dim] <= index < sizes[dim]:
-        raise errors.new(IndexError, f"select(): index {index} out of range for tensor of size {list(sizes)} at dimension {dim}")
+        raise errors.new(
+            IndexError, f"select(): index {index} out of range for tensor of size {list(sizes)} at dimension {dim}"
+        )
     return _select(input, dim, index, dim)

@@ -81,7 +81,9 @@ WRITING_OPERATORS = """
 SECOND_NAMES = {"dim", "keepdim", "indices_or_sections"}
 LOOKED_AT = SECOND_NAMES | {"other", "end", "tensor1", "values", "mat2", "vec", "vec2", "source", "index", "mask"}
 # Other dtypes.
-CONVERSIONS = "float=float32 double=float64 half=float16 long=int64 int=int32 short=int16 char=int8 byte=uint8 bool=bool_"
+CONVERSIONS = (
+    "float=float32 double=float64 half=float16 long=int64 int=int32 short=int16 char=int8 byte=uint8 bool=bool_"
+)
 # Methods whose name with an underscore writes the result into the tensor.
 IN_PLACE = """
     neg div pow exp log sqrt sin cos tanh sigmoid relu abs clamp clamp_min clamp_max clip sign exp2 expm1 log1p log2 log10 rsqrt
@@ -135,7 +137,10 @@ def _entries(text):
 def signature_of(function):
     """The function's signature as a method's: its first parameter is `self`."""
     if isinstance(function, Op):
-        parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in (*function.args[1:], *function.params)]
+        parameters = [
+            inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+            for n in (*function.args[1:], *function.params)
+        ]
     else:
         parameters = [*inspect.signature(function).parameters.values()][1:]
     return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters])
@@ -171,7 +176,9 @@ def _reflected(name, where):
 
 def _writing_operator(name, method):
     """The text of an operator that writes into the tensor."""
-    return f"def {name}(self, other):\n    return NotImplemented if isinstance(other, ndarray) else self.{method}(other)\n"
+    return (
+        f"def {name}(self, other):\n    return NotImplemented if isinstance(other, ndarray) else self.{method}(other)\n"
+    )
 
 
 def _in_place(name, where, function):
@@ -196,7 +203,9 @@ def _spread(name, function, keyword):
             if name == "view" and [*named] == ["dtype"] and not given:
                 named = {keyword: named["dtype"]}
             if given or [*named] != [keyword]:
-                raise TypeError(f"{name}() takes integers, or one argument '{keyword}', not {', '.join([*map(repr, given), *named])}")
+                raise TypeError(
+                    f"{name}() takes integers, or one argument '{keyword}', not {', '.join([*map(repr, given), *named])}"
+                )
             given = (named[keyword],)
         if len(given) == 1 and isinstance(given[0], dtypes.dtype):
             given = given[0]  # x.view(torch.int32)
@@ -207,7 +216,10 @@ def _spread(name, function, keyword):
             given = tuple(given[0])
         return function(self, given)
 
-    first, rest = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), inspect.Parameter(keyword, inspect.Parameter.VAR_POSITIONAL)
+    first, rest = (
+        inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),
+        inspect.Parameter(keyword, inspect.Parameter.VAR_POSITIONAL),
+    )
     method.__signature__ = inspect.Signature([first, rest])
     return method
 
@@ -226,7 +238,9 @@ def _table():
             if isinstance(function, Op):
                 text.append(_forwarding(name, f"{family}.{origin}", function))
             else:  # some arguments have a second name, and some must be tensors
-                found[name] = forgiving(function, name) if LOOKED_AT & {*signature_of(function).parameters} else function
+                found[name] = (
+                    forgiving(function, name) if LOOKED_AT & {*signature_of(function).parameters} else function
+                )
             if name in IN_PLACE:
                 text.append(_in_place(name, f"{family}.{origin}", function))
                 docs[name + "_"] = function
@@ -248,7 +262,9 @@ def _table():
     for name, kind, _ in _entries(CONVERSIONS):
         compiled[name].__doc__ = f"The numbers as {getattr(dtypes, kind)}."
     for module, words in SPREAD.items():
-        found.update({name: _spread(name, getattr(module, function), keyword) for name, function, keyword in _entries(words)})
+        found.update(
+            {name: _spread(name, getattr(module, function), keyword) for name, function, keyword in _entries(words)}
+        )
     return {**found, **compiled}
 
 

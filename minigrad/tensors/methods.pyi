@@ -1,4 +1,6 @@
 """Written by `python -m tests.engine.stub` from methods.py; test_methods.py compares."""
+
+# fmt: off
 # ruff: noqa: E501, I001, B006
 from typing import Any
 

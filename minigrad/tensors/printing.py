@@ -7,6 +7,7 @@ The rules, in the order they are applied: more than `threshold` elements are sum
 dimension; one number format is chosen for all the elements that will be shown; rows are filled up to `linewidth`; the
 facts that the text does not show (dtype, size, grad_fn, requires_grad) follow, on a new line where the last is full.
 """
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -53,7 +54,9 @@ def set_printoptions(
     """
     if profile is not None:
         if profile not in PROFILES:
-            raise ValueError(f"set_printoptions(): unknown profile {profile!r}; there are {', '.join(map(repr, PROFILES))}")
+            raise ValueError(
+                f"set_printoptions(): unknown profile {profile!r}; there are {', '.join(map(repr, PROFILES))}"
+            )
         vars(OPTIONS).update(vars(PROFILES[profile]))
     if precision is not None:
         if not isinstance(precision, int) or precision < 0:
@@ -122,7 +125,9 @@ def tensor_str(
         facts.append(f"tangent={tangent}")
 
     text = prefix + body
-    column = len(text) - text.rfind("\n") + 1  # PyTorch's count, one or two more than the true one; line breaks depend on it
+    column = (
+        len(text) - text.rfind("\n") + 1
+    )  # PyTorch's count, one or two more than the true one; line breaks depend on it
     for fact in facts:
         if column + len(fact) + 2 > OPTIONS.linewidth:
             text += ",\n" + " " * len(prefix) + fact

@@ -79,7 +79,12 @@ def to_what(args, kwargs):
     like, copy = given.pop("like", None), given.pop("copy", False)
     fits = fits and isinstance(copy, builtins.bool) and isinstance(given.pop("non_blocking", False), builtins.bool)
     order = given.pop("memory_format", None)
-    fits = fits and (dtype is None or isinstance(dtype, dtypes.dtype)) and not given and isinstance(order, (formats, type(None)))
+    fits = (
+        fits
+        and (dtype is None or isinstance(dtype, dtypes.dtype))
+        and not given
+        and isinstance(order, (formats, type(None)))
+    )
     if isinstance(device, Variable):
         like, device = device, None
     if not fits or not isinstance(device, (str, int, only_cpu, type(None))) or isinstance(device, builtins.bool):
@@ -125,7 +130,11 @@ class Tensor(Methods):
 
     def size(self, dim=None):
         """The shape, or the size of one dimension."""
-        return Size(self.array.shape) if dim is None else self.array.shape[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
+        return (
+            Size(self.array.shape)
+            if dim is None
+            else self.array.shape[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
+        )
 
     @property
     def ndim(self) -> int:
@@ -163,7 +172,9 @@ class Tensor(Methods):
     def stride(self, dim=None):
         """How many elements to step in the storage for one step along each dimension (or along `dim`)."""
         strides = tuple([s // self.array.itemsize for s in self.array.strides])
-        if not self.array.size and not any(strides):  # of a new array numpy counts an empty dimension as 0, PyTorch as 1
+        if not self.array.size and not any(
+            strides
+        ):  # of a new array numpy counts an empty dimension as 0, PyTorch as 1
             strides = tuple([math.prod([max(n, 1) for n in self.array.shape[d + 1 :]]) for d in range(self.array.ndim)])
         return strides if dim is None else strides[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
 
@@ -238,7 +249,9 @@ class Tensor(Methods):
                 "chapter 09, Tensors",
             )
         if requires_grad and self.version is INFERENCE and not state.inference:
-            raise errors.new(RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
+            raise errors.new(
+                RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+            )
         self._attach(requires_grad)
         self.requires = requires_grad
         if self.view_meta is not None:
@@ -254,7 +267,9 @@ class Tensor(Methods):
         _not_transformed("requires_grad_")
         if not isinstance(requires_grad, builtins.bool):
             kind = errors.type_name(requires_grad)
-            raise errors.new(TypeError, f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}")
+            raise errors.new(
+                TypeError, f"requires_grad_(): argument 'requires_grad' (position 1) must be bool, not {kind}"
+            )
         self.requires_grad = requires_grad
         return self
 
@@ -292,12 +307,17 @@ class Tensor(Methods):
     def grad(self, value):
         if value is not None:
             if not isinstance(value, Variable):
-                raise errors.new(TypeError, f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
+                raise errors.new(
+                    TypeError,
+                    f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}",
+                )
             if value is self:
                 raise errors.new(RuntimeError, "can't assign Variable as its own grad")
             wanted = self.array.dtype if self.meta is None or self.meta.grad_dtype is ANY else self.meta.grad_dtype
             if wanted is not None and value.array.dtype is not wanted:
-                theirs, ours = (errors.TYPE_NAMES[kind.name].removesuffix("Tensor") for kind in (value.array.dtype, wanted))
+                theirs, ours = (
+                    errors.TYPE_NAMES[kind.name].removesuffix("Tensor") for kind in (value.array.dtype, wanted)
+                )
                 raise errors.new(
                     RuntimeError,
                     f"attempting to assign a gradient with dtype '{theirs.lower()}' to a tensor with grad_dtype '{ours}'. The gradient "
@@ -378,7 +398,9 @@ class Tensor(Methods):
         if not isinstance(value, Variable):
             raise errors.new(TypeError, f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and value.array.dtype.kind != "f":
-            raise errors.new(RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype")
+            raise errors.new(
+                RuntimeError, "data set to a tensor that requires gradients must be floating point or complex dtype"
+            )
         if self.meta is not None and (self.array.shape, self.array.dtype) != (value.array.shape, value.array.dtype):
             self.meta.accumulator = None  # graphs recorded so far go on with the old shape
         self.array = value.array
@@ -512,7 +534,9 @@ class Tensor(Methods):
                 found = level.tangent(self)
                 tangent = tangent if found is None else found
         tangent = None if tangent is None else repr(tangent)
-        return printing.tensor_str(self.array, self.dtype, requires_grad=self.requires_grad, grad_fn=grad_fn, tangent=tangent)
+        return printing.tensor_str(
+            self.array, self.dtype, requires_grad=self.requires_grad, grad_fn=grad_fn, tangent=tangent
+        )
 
     def __format__(self, spec):
         if self.array.ndim == 0:
@@ -592,15 +616,27 @@ class Tensor(Methods):
     def __sub__(self, other):
         if isinstance(other, builtins.bool):
             raise errors.no_bools("sub", False)
-        return elementwise.sub.call(self, other) if isinstance(other, Variable) else number_first(elementwise.sub, self, other)
+        return (
+            elementwise.sub.call(self, other)
+            if isinstance(other, Variable)
+            else number_first(elementwise.sub, self, other)
+        )
 
     def __rsub__(self, other):
         if isinstance(other, builtins.bool):
             raise errors.no_bools("sub", False)
-        return elementwise.rsub.call(self, other) if isinstance(other, Variable) else number_first(elementwise.rsub, self, other)
+        return (
+            elementwise.rsub.call(self, other)
+            if isinstance(other, Variable)
+            else number_first(elementwise.rsub, self, other)
+        )
 
     def __rtruediv__(self, other):
-        return elementwise.reciprocal(self) * other if isinstance(other, (int, float, np.generic, np.ndarray)) else NotImplemented
+        return (
+            elementwise.reciprocal(self) * other
+            if isinstance(other, (int, float, np.generic, np.ndarray))
+            else NotImplemented
+        )
 
     def __matmul__(self, other):
         if isinstance(other, np.ndarray):
@@ -661,7 +697,8 @@ class Tensor(Methods):
         """The last two dimensions exchanged (a view). Raises RuntimeError for a vector."""
         if self.array.ndim == 1:
             raise errors.new(
-                RuntimeError, f"tensor.mT is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor."
+                RuntimeError,
+                f"tensor.mT is only supported on matrices or batches of matrices. Got {self.array.ndim}-D tensor.",
             )
         return shape.transpose(self, -2, -1) if self.array.ndim else self
 
@@ -669,7 +706,9 @@ class Tensor(Methods):
     def H(self):
         """A matrix with rows and columns exchanged (a view). Raises RuntimeError unless there are 0 or 2 dimensions."""
         if self.array.ndim not in (0, 2):
-            raise errors.new(RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor.")
+            raise errors.new(
+                RuntimeError, f"tensor.H is only supported on matrices (2-D tensors). Got {self.array.ndim}-D tensor."
+            )
         return shape.transpose(self, 0, 1)
 
     @property
@@ -712,7 +751,9 @@ class Tensor(Methods):
         indexing.setitem(self, key, value)
 
     def __delitem__(self, key):
-        raise errors.new(TypeError, "Tensor does not support deleting items", instead="pick what stays: x[1:], x[mask].")
+        raise errors.new(
+            TypeError, "Tensor does not support deleting items", instead="pick what stays: x[1:], x[mask]."
+        )
 
     # Copies and conversions -------------------------------------------------------------------------------------------------
 
@@ -722,7 +763,11 @@ class Tensor(Methods):
 
     def contiguous(self, memory_format=None):
         whole = self.array.flags.c_contiguous
-        row_by_row(memory_format, "contiguous", None if whole else "preserve memory format is unsupported by the contiguous operator")
+        row_by_row(
+            memory_format,
+            "contiguous",
+            None if whole else "preserve memory format is unsupported by the contiguous operator",
+        )
         return self if whole else shape.clone(self, "C")
 
     def to(self, *args, **kwargs):
@@ -730,7 +775,9 @@ class Tensor(Methods):
         kind, copy, order = to_what(args, kwargs)
         if kind is None or kind.numpy is self.array.dtype:
             return self.clone(memory_format=order) if copy else self
-        out = shape.cast(self if kind.is_floating_point else self.detach(), kind.numpy)  # whole numbers carry no gradient
+        out = shape.cast(
+            self if kind.is_floating_point else self.detach(), kind.numpy
+        )  # whole numbers carry no gradient
         return out.contiguous() if order is contiguous_format else out
 
     def type(self, dtype=None):
@@ -771,7 +818,8 @@ class Tensor(Methods):
             return inplace.write(self, shape.fill, value)
         if value.array.ndim:
             raise errors.new(
-                RuntimeError, f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions."
+                RuntimeError,
+                f"fill_ only supports 0-dimension value tensor but got tensor with {value.array.ndim} dimensions.",
             )
         return inplace.write(self, shape.fill_tensor, value)
 
@@ -779,7 +827,9 @@ class Tensor(Methods):
     def copy_(self, src, non_blocking=False):
         """The numbers of `src`, a tensor that broadcasts or a number, in place. Raises TypeError for anything else."""
         if not isinstance(src, (Variable, int, float)):
-            raise errors.new(TypeError, f"copy_(): argument 'other' (position 1) must be Tensor, not {errors.type_name(src)}")
+            raise errors.new(
+                TypeError, f"copy_(): argument 'other' (position 1) must be Tensor, not {errors.type_name(src)}"
+            )
         return inplace.copy_(self, as_tensor_like(src, self))
 
     def fill_diagonal_(self, fill_value, wrap=False):
@@ -795,7 +845,9 @@ class Tensor(Methods):
     def t_(self):
         """Rows and columns exchanged, in place. Raises RuntimeError for more than 2 dimensions."""
         if self.array.ndim > 2:
-            raise errors.new(RuntimeError, f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D")
+            raise errors.new(
+                RuntimeError, f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D"
+            )
         return inplace.reshape_(self, shape.t_checked)
 
     def transpose_(self, dim0, dim1):
@@ -865,7 +917,9 @@ class Tensor(Methods):
     def uniform_(self, from_=0, to=1, *, generator=None):
         """Numbers uniform in [from_, to)."""
         _check_draw(self)
-        return inplace.copy_(self, create.rand(self.array.shape, dtype=self.dtype, generator=generator) * (to - from_) + from_)
+        return inplace.copy_(
+            self, create.rand(self.array.shape, dtype=self.dtype, generator=generator) * (to - from_) + from_
+        )
 
     def normal_(self, mean=0, std=1, *, generator=None):
         """Normal numbers with that mean and standard deviation."""
@@ -877,7 +931,9 @@ class Tensor(Methods):
         _check_draw(self, p)
         if isinstance(p, Variable):
             return inplace.copy_(self, create.bernoulli(p.detach().expand(self.array.shape), generator=generator))
-        return inplace.copy_(self, create.bernoulli(create.empty(self.array.shape, dtype=self.dtype), p, generator=generator))
+        return inplace.copy_(
+            self, create.bernoulli(create.empty(self.array.shape, dtype=self.dtype), p, generator=generator)
+        )
 
     def exponential_(self, lambd=1, *, generator=None):
         """Numbers from the exponential distribution with the mean 1 / lambd."""
@@ -912,7 +968,13 @@ class Tensor(Methods):
         _check_draw(self)
         if to is None:
             kind = self.array.dtype
-            digits = np.finfo(kind).nmant + 1 if kind.kind == "f" else 1 if kind.kind == "b" else np.iinfo(kind).bits - (kind.kind == "i")
+            digits = (
+                np.finfo(kind).nmant + 1
+                if kind.kind == "f"
+                else 1
+                if kind.kind == "b"
+                else np.iinfo(kind).bits - (kind.kind == "i")
+            )
             from_, to = 0, 2**digits + (kind.kind == "f") if from_ is None else from_
         return inplace.copy_(self, create.randint(from_, to, self.array.shape, dtype=self.dtype, generator=generator))
 
@@ -920,7 +982,9 @@ class Tensor(Methods):
         """Use the storage of `source`, a tensor or a storage (default: none), from now on. Raises RuntimeError for a tensor in a graph, or
         of another dtype."""
         if self.requires and state.grad:
-            raise errors.new(RuntimeError, "set_() of a tensor that requires gradients is not supported.", instead="x.data = source.")
+            raise errors.new(
+                RuntimeError, "set_() of a tensor that requires gradients is not supported.", instead="x.data = source."
+            )
         source = create.empty(0, dtype=self.dtype) if source is None else source
         if isinstance(source, Storage):
             flat = source.array.reshape(-1, order="A").view(self.array.dtype)
@@ -929,9 +993,15 @@ class Tensor(Methods):
             array = array_at(flat, storage_offset, sizes, steps)
         else:
             if source.array.dtype is not self.array.dtype:
-                raise errors.new(RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}")
+                raise errors.new(
+                    RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}"
+                )
             array = source.array
-        self.array, self.version, self.view_meta = array, [self.version[0] + 1], None  # a tensor of its own, though the source is a view
+        self.array, self.version, self.view_meta = (
+            array,
+            [self.version[0] + 1],
+            None,
+        )  # a tensor of its own, though the source is a view
         if self.meta is not None:
             self.meta.accumulator = None  # what was recorded with the old numbers does not lead here any more
         return self

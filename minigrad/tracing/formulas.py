@@ -5,6 +5,7 @@ formula and local derivatives as Python source, read as formulas with labels fil
 (scalar.py computes those), how a formula is written (notation.py). Rows of the derivatives table are read from the table
 (`_of_the_table`); those of `Value` stand here as well, because a page without numpy cannot load it, and a test compares them with it.
 """
+
 from __future__ import annotations
 
 import ast
@@ -42,7 +43,11 @@ def _parsed(source: str) -> ast.expr:
 def _factor(e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
     """3a² for 3.0 * a ** 2.0: a whole number stands before a name or a power without a sign between."""
     match e:
-        case ast.BinOp(ast.Constant() | ast.UnaryOp(ast.USub(), ast.Constant()) as left, ast.Mult(), ast.Name() | ast.BinOp() as right):
+        case ast.BinOp(
+            ast.Constant() | ast.UnaryOp(ast.USub(), ast.Constant()) as left,
+            ast.Mult(),
+            ast.Name() | ast.BinOp() as right,
+        ):
             factor = inner(left)
             if re.fullmatch(r"−?\d+", factor.text):
                 return formula("times", factor, inner(right))

@@ -9,6 +9,7 @@ Calls made from the same place by the same call are siblings. Of siblings, three
     same function, different owners, none uses another's     "column": the neurons of a layer
     they use each other's results                            "layers" from left to right; with one owner "steps"
 """
+
 from __future__ import annotations
 
 import re
@@ -50,7 +51,10 @@ def groups(root: Value, names: Mapping[str, object] | None = None, log: CallLog 
 
 
 def groups_by_owner(
-    labels: Sequence[str], parents: Sequence[Sequence[int]], constants: Sequence[bool], names: Mapping[str, object] | None
+    labels: Sequence[str],
+    parents: Sequence[Sequence[int]],
+    constants: Sequence[bool],
+    names: Mapping[str, object] | None,
 ) -> list[Group]:
     """The groups of a graph whose class notes no calls, such as micrograd's: an operation belongs to the object whose parameter it uses.
 
@@ -74,7 +78,11 @@ def groups_by_owner(
         elif len(calls) == 1 and (len(of) == 1 or not calls[0].complete and all(call[p] or constants[p] for p in of)):
             mine = [] if calls[0].finished else calls
         else:
-            mine = calls if len({one.owner for one in calls}) == 1 and not any(one.complete or one.finished for one in calls) else []
+            mine = (
+                calls
+                if len({one.owner for one in calls}) == 1 and not any(one.complete or one.finished for one in calls)
+                else []
+            )
         if not owners and not mine:
             continue
         one = mine[0] if mine else _Owned(owners[0])
@@ -106,7 +114,16 @@ def groups_of_modules(inside: Mapping[int, Sequence[str]], classes: Mapping[str,
                 at[key] = len(out)
                 owner = re.sub(r" \(call \d+\)$", "", key[-1])
                 function = f"{classes[owner]}.forward" if owner in classes else ""
-                group = Group(id=len(out), kind="call", name=key[-1], function=function, owner=owner, parent=parent, groups=[], members=[])
+                group = Group(
+                    id=len(out),
+                    kind="call",
+                    name=key[-1],
+                    function=function,
+                    owner=owner,
+                    parent=parent,
+                    groups=[],
+                    members=[],
+                )
                 out.append(group)
                 if parent is not None:
                     out[parent]["groups"].append(at[key])
@@ -134,10 +151,18 @@ class _Owned:
 def _things(texts: set[str], names: Mapping[str, object] | None) -> dict[str, object]:
     """The objects that are called "net.layers[0]" and so on, by what they are called."""
     first = dict.fromkeys(re.split(r"\W", text)[0] for text in texts)
-    return {text: thing for name in first if name in (names or {}) for text, thing in walk({name: (names or {})[name]}) if text in texts}
+    return {
+        text: thing
+        for name in first
+        if name in (names or {})
+        for text, thing in walk({name: (names or {})[name]})
+        if text in texts
+    }
 
 
-def _of_owners(calls: list[_Owned], parents: Sequence[Sequence[int]], names: Mapping[str, object] | None) -> list[Group]:
+def _of_owners(
+    calls: list[_Owned], parents: Sequence[Sequence[int]], names: Mapping[str, object] | None
+) -> list[Group]:
     wanted = {prefix for one in calls for prefix in _prefixes(one.owner)}
     objects = _things(wanted, names)
     tree = _Tree(Operations([], [list(of) for of in parents], []), None)
@@ -175,7 +200,7 @@ def _counted(path: str) -> list:
 
 
 def _prefixes(path: str) -> list[str]:
-    """"net.layers[0]": "net", "net.layers[0]"."""
+    """ "net.layers[0]": "net", "net.layers[0]"."""
     parts = path.split(".")
     return [".".join(parts[: k + 1]) for k in range(len(parts))]
 
@@ -213,9 +238,15 @@ class _Tree:
         order = sorted((span for span in known.values() if span is not self.top), key=lambda span: span.number)
         self.settle(order)
         for span in order:  # a module's forward inside its __call__: one call of one object
-            while len(span.items) == 1 and isinstance(only := span.items[0], _CallSpan) and _owner(only) is _owner(span) is not None:
+            while (
+                len(span.items) == 1
+                and isinstance(only := span.items[0], _CallSpan)
+                and _owner(only) is _owner(span) is not None
+            ):
                 span.items = only.items
-        while len(inner := self.top.inner()) == 1 and inner[0].call.owner is None:  # the function in which everything was computed is
+        while (
+            len(inner := self.top.inner()) == 1 and inner[0].call.owner is None
+        ):  # the function in which everything was computed is
             unknown = [i for i in self.top.items if isinstance(i, int)]  # the stage, and no box on it
             if any(hasattr(self.of.nodes[i], "_code") for i in unknown):
                 break
@@ -310,7 +341,12 @@ class _Tree:
         for the first time since one sample ago (an input) by when that was.
         """
         nodes = self.of.nodes
-        if self.log is None or len(siblings) < 3 or self.log.call_of(nodes[-1].age) >= 0 or siblings[-1].last + 1 >= len(nodes):
+        if (
+            self.log is None
+            or len(siblings) < 3
+            or self.log.call_of(nodes[-1].age) >= 0
+            or siblings[-1].last + 1 >= len(nodes)
+        ):
             return None
         start, period = siblings[-1].first, siblings[-1].first - siblings[-2].first
         if period < siblings[-2].size or siblings[-1].size > siblings[-2].size:
@@ -339,7 +375,10 @@ class _Tree:
 
     def _loops(self, items: Sequence[int], parent: int | None) -> None:
         """Where the same places of the code come again and again: one group for the loop, one for each of its turns."""
-        places = [(id(code), self.of.nodes[i]._offset) if (code := getattr(self.of.nodes[i], "_code", None)) else None for i in items]
+        places = [
+            (id(code), self.of.nodes[i]._offset) if (code := getattr(self.of.nodes[i], "_code", None)) else None
+            for i in items
+        ]
         final = {place: k for k, place in enumerate(places)}
         at = 0
         while at < len(items):
@@ -352,7 +391,13 @@ class _Tree:
                 end += 1
             starts = _turns(places[at:end], at)
             lines = [s["line"] for k in range(at, end) if (s := source_of(self.of.nodes[items[k]], None))]
-            where = f"line {lines[0]}" if lines and min(lines) == max(lines) else f"lines {min(lines)} to {max(lines)}" if lines else ""
+            where = (
+                f"line {lines[0]}"
+                if lines and min(lines) == max(lines)
+                else f"lines {min(lines)} to {max(lines)}"
+                if lines
+                else ""
+            )
             whole = self._new("loop", parent, f"loop, {where}" if where else "loop", None)
             for turn, (first, last) in enumerate(zip(starts, [*starts[1:], end], strict=True), 1):
                 one = self._new("turn", whole, f"turn {turn} of {len(starts)}", None)
@@ -368,7 +413,16 @@ class _Tree:
     def _new(self, kind: Any, parent: int | None, name: str, span: _CallSpan | None) -> int:
         function = span.call.code.co_qualname.replace("<locals>.", "") if span and span.call and kind == "call" else ""
         owner = self.owners.get(id(_owner(span)), "") if span and kind == "call" else ""
-        group = Group(id=len(self.groups), kind=kind, name=name, function=function, owner=owner, parent=parent, groups=[], members=[])
+        group = Group(
+            id=len(self.groups),
+            kind=kind,
+            name=name,
+            function=function,
+            owner=owner,
+            parent=parent,
+            groups=[],
+            members=[],
+        )
         self.groups.append(group)
         if parent is not None:
             self.groups[parent]["groups"].append(group["id"])

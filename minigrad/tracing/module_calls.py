@@ -14,7 +14,9 @@ from typing import Any
 
 KEPT = 2_000  # calls; a training loop forgets its oldest ones
 
-LOG: deque[tuple[int, int, Any]] = deque(maxlen=KEPT)  # (first number, last number, weak reference to the module), inner calls first
+LOG: deque[tuple[int, int, Any]] = deque(
+    maxlen=KEPT
+)  # (first number, last number, weak reference to the module), inner calls first
 # Of a layer of Values: (number of its first neuron's result, of its last one's, weak reference to the layer). Neurons and whole networks
 # write nothing, for a scalar network's calls are short: the neurons of a layer do equally much one after the other, so where one begins
 # follows from where it ends, and a network's call is its layers' calls one after the other.
@@ -31,7 +33,11 @@ def of_values(networks: Iterable[Any]) -> list[tuple[int, int, Any, int | None]]
     for first, last, reference in VALUES:
         if (layer := reference()) is not None and layer.neurons:
             count, one = len(layer.neurons), layer.neurons[0]
-            block = (last - first) // (count - 1) if count > 1 else 2 * len(getattr(one, "w", ())) + bool(getattr(one, "nonlin", ""))
+            block = (
+                (last - first) // (count - 1)
+                if count > 1
+                else 2 * len(getattr(one, "w", ())) + bool(getattr(one, "nonlin", ""))
+            )
             layers.append((first - block + 1, last + 1, layer))
             neurons += [(first + (k - 1) * block + 1, first + k * block + 1, layer, k) for k in range(count)]
     out: list[tuple[int, int, Any, int | None]] = []

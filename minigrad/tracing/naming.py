@@ -28,6 +28,7 @@ takes the next rule.
 >>> [node["label"] for node in trace(y, {"y": y, "net": [x, w]})["nodes"]]
 ['net[0]', 'weight', 'v1', 'v2', 'v2 × v2', 'v3', 'y']
 """
+
 from __future__ import annotations
 
 import ast
@@ -72,14 +73,21 @@ def names_and_paths(objects: list, names: Mapping[str, object] | None) -> tuple[
         if len(keys) >= 3 * len(left) and (of_an_object or all(order[bare[key]] > order[container] for key in left)):
             paths.update((key, inner[key]) for key in left)
     times = Counter(labels.values())
-    called = {key: label if label and (times[label] == 1 or key not in paths) else paths.get(key, "") for key, label in labels.items()}
+    called = {
+        key: label if label and (times[label] == 1 or key not in paths) else paths.get(key, "")
+        for key, label in labels.items()
+    }
     return [called[id(obj)] for obj in objects], [paths.get(id(obj), "") for obj in objects]
 
 
-def walk(names: Mapping[str, object] | None, stop: Callable[[int], bool] = lambda _: False) -> Iterable[tuple[str, object]]:
+def walk(
+    names: Mapping[str, object] | None, stop: Callable[[int], bool] = lambda _: False
+) -> Iterable[tuple[str, object]]:
     """Everything that names lead to, with the text that leads there. Breadth first, so that short names come first; bounded,
     because a namespace can hold anything. Nothing inside an object with `stop(id(object))` is looked at."""
-    queue = [(name, obj, 0) for name, obj in (names or {}).items() if not name.startswith("_") and name not in _NOT_NAMES]
+    queue = [
+        (name, obj, 0) for name, obj in (names or {}).items() if not name.startswith("_") and name not in _NOT_NAMES
+    ]
     seen: set[int] = set()
     for text, obj, depth in queue:
         yield text, obj
@@ -102,7 +110,9 @@ def _inside(obj: Any) -> list[tuple[str, object]]:
     attributes = getattr(obj, "__dict__", None)
     if type(attributes) is not dict:
         return []
-    if isinstance(modules := attributes.get("_modules"), dict) and isinstance(attributes.get("_parameters"), dict):  # an nn.Module
+    if isinstance(modules := attributes.get("_modules"), dict) and isinstance(
+        attributes.get("_parameters"), dict
+    ):  # an nn.Module
         own = {**attributes["_parameters"], **attributes.get("_buffers", {}), **modules}
         return [(f"[{key}]" if key.isdigit() else f".{key}", inner) for key, inner in own.items() if inner is not None]
     return [(f".{key}", inner) for key, inner in attributes.items() if isinstance(key, str) and not key.startswith("_")]
@@ -166,7 +176,11 @@ def _assigned(text: str, first: int, last: int) -> str:
         pairs: list[tuple[ast.expr, ast.AST]] = []
         if isinstance(s, ast.Assign):
             for target in s.targets:
-                together = isinstance(target, ast.Tuple) and isinstance(s.value, ast.Tuple) and len(target.elts) == len(s.value.elts)
+                together = (
+                    isinstance(target, ast.Tuple)
+                    and isinstance(s.value, ast.Tuple)
+                    and len(target.elts) == len(s.value.elts)
+                )
                 pairs += zip(target.elts, s.value.elts, strict=True) if together else [(target, s.value)]  # type: ignore[attr-defined]
         elif isinstance(s, ast.AugAssign):
             pairs = [(s.target, s)]

@@ -11,6 +11,7 @@ A tree is plain data, [head, *parts], and travels in a trace (JSON). Heads and t
     [">" "<" "≥" "≤" "=" "≠" "or" "and", x, y]  ["if", x, condition, y]  ["where", x, y]   x where y > 0, else 0
     ["spread", x, over]  ["in", x, shape]  ["zeros", x]  ["view", x]  ["written", x, value]
 """
+
 from __future__ import annotations
 
 import ast
@@ -64,7 +65,11 @@ def formula(head: str, *parts: Any) -> Text:
     if head in ("call", "method", "tuple"):
         first = {"call": 1, "method": 2, "tuple": 0}[head]
         inner = ", ".join(part.text if isinstance(part, Text) else part for part in parts[first:])
-        before = {"call": parts[0] if head == "call" else "", "method": f"{parts[0]:4}.{parts[1]}" if head == "method" else "", "tuple": ""}
+        before = {
+            "call": parts[0] if head == "call" else "",
+            "method": f"{parts[0]:4}.{parts[1]}" if head == "method" else "",
+            "tuple": "",
+        }
         return Text(f"{before[head]}({inner})", ATOM, tree)
     if head == "^" and isinstance(parts[1], Text) and re.fullmatch(r"−?\d{1,14}", parts[1].text):
         return Text(f"{parts[0]:4}{parts[1].text.translate(RAISED)}", POWER, tree)
@@ -116,7 +121,16 @@ def with_nodes(tree: Tree, leaf: Callable[[int], Tree]) -> Tree:
 
 # Python source as a formula
 
-_BINARY = {ast.Add: "+", ast.Sub: "−", ast.Mult: "×", ast.Div: "/", ast.MatMult: "@", ast.Pow: "^", ast.BitOr: "or", ast.BitAnd: "and"}
+_BINARY = {
+    ast.Add: "+",
+    ast.Sub: "−",
+    ast.Mult: "×",
+    ast.Div: "/",
+    ast.MatMult: "@",
+    ast.Pow: "^",
+    ast.BitOr: "or",
+    ast.BitAnd: "and",
+}
 _COMPARED = {ast.Gt: ">", ast.Lt: "<", ast.GtE: "≥", ast.LtE: "≤", ast.Eq: "=", ast.NotEq: "≠"}
 
 
@@ -136,7 +150,11 @@ def read(e: ast.expr, names: Mapping[str, Text], special: Callable[..., Text | N
         case ast.Name(name):
             return names.get(name) or Text(name.strip("_").lower().replace("_", " ") if name.isupper() else name)
         case ast.Constant(value):
-            return number(number_text(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else words(str(value))
+            return (
+                number(number_text(value))
+                if isinstance(value, (int, float)) and not isinstance(value, bool)
+                else words(str(value))
+            )
         case ast.UnaryOp(ast.USub(), ast.Constant(float() | int() as value)):
             return number(number_text(-value))
         case ast.UnaryOp(ast.USub(), operand):
@@ -164,7 +182,19 @@ def read(e: ast.expr, names: Mapping[str, Text], special: Callable[..., Text | N
 
 _NEEDS = {"+": (0, 2), "−": (0, 2), "×": (1.5, 3), "/": (0, 0), "@": (1.5, 3), "neg": (3,), "times": (0, 3), "^": (4, 0), "T": (4,),
           ".": (4,), "[]": (4,), "in": (4, 0), "zeros": (4,)}  # fmt: skip
-_INFIX = {"+": "+", "−": "−", "×": "×", "@": "\u2062", "=": "=", ">": "&gt;", "<": "&lt;", "≥": "≥", "≤": "≤", "≠": "≠", "times": "\u2062"}
+_INFIX = {
+    "+": "+",
+    "−": "−",
+    "×": "×",
+    "@": "\u2062",
+    "=": "=",
+    ">": "&gt;",
+    "<": "&lt;",
+    "≥": "≥",
+    "≤": "≤",
+    "≠": "≠",
+    "times": "\u2062",
+}
 
 
 def mathml(tree: Tree, label: Callable[[int], Text] = lambda i: Text(f"v{i}")) -> str:
@@ -178,7 +208,13 @@ def mathml(tree: Tree, label: Callable[[int], Text] = lambda i: Text(f"v{i}")) -
     def part(k: int) -> str:
         text = mathml(parts[k], label)
         needs = _NEEDS.get(head, ())
-        loose = k < len(needs) and level_of(parts[k], label) < needs[k] or k == 1 and head in "+−" and _starts_with_minus(parts[k], label)
+        loose = (
+            k < len(needs)
+            and level_of(parts[k], label) < needs[k]
+            or k == 1
+            and head in "+−"
+            and _starts_with_minus(parts[k], label)
+        )
         return _row("<mo>(</mo>", text, "<mo>)</mo>") if loose else text
 
     def listed(items: list[Tree]) -> str:
@@ -204,7 +240,11 @@ def mathml(tree: Tree, label: Callable[[int], Text] = lambda i: Text(f"v{i}")) -
     if head == "call":
         return _row(f"<mi>{escape(parts[0])}</mi>", "<mo>(</mo>", listed(parts[1:]), "<mo>)</mo>")
     if head == "method":
-        of = mathml(parts[0], label) if level_of(parts[0], label) >= ATOM else _row("<mo>(</mo>", mathml(parts[0], label), "<mo>)</mo>")
+        of = (
+            mathml(parts[0], label)
+            if level_of(parts[0], label) >= ATOM
+            else _row("<mo>(</mo>", mathml(parts[0], label), "<mo>)</mo>")
+        )
         return _row(of, f"<mo>.</mo><mi>{escape(parts[1])}</mi><mo>(</mo>", listed(parts[2:]), "<mo>)</mo>")
     if head == "tuple":
         return _row("<mo>(</mo>", listed(parts), "<mo>)</mo>")

@@ -4,6 +4,7 @@ What lives here: `layout_of`, which finds the attributes by looking at one objec
 and runs it again on other numbers. What does not: the recorded graph (scalar_trace.py). Nothing of the learner's is changed: gradients that
 a rule writes are put back, and an operation runs again on fresh objects.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -26,8 +27,31 @@ GRAD = ("grad", "gradient", "derivative", "deriv", "adjoint", "adj", "dv", "d", 
 OPERANDS = ("prev", "parents", "inputs", "operands", "args", "sources", "srcs", "deps", "ins", "children")
 LEFT = (("left", "right"), ("lhs", "rhs"), ("a", "b"), ("first", "second"), ("x", "y"))
 OPERATION = ("op", "operation", "opname", "op_name", "operator", "kind", "symbol")
-SLOPES = ("local_grads", "local_grad", "locals", "local", "local_derivatives", "partials", "slopes", "derivatives", "grads", "jacobian")
-RULE = ("backward", "backward_fn", "backwards", "backward_rule", "grad_fn", "grad_fns", "vjp", "vjps", "pullback", "bw", "rule")
+SLOPES = (
+    "local_grads",
+    "local_grad",
+    "locals",
+    "local",
+    "local_derivatives",
+    "partials",
+    "slopes",
+    "derivatives",
+    "grads",
+    "jacobian",
+)
+RULE = (
+    "backward",
+    "backward_fn",
+    "backwards",
+    "backward_rule",
+    "grad_fn",
+    "grad_fns",
+    "vjp",
+    "vjps",
+    "pullback",
+    "bw",
+    "rule",
+)
 USERS = ("users", "consumers", "outputs", "next", "out", "outs")  # results, not operands
 NO_OBJECT = "it is no object of a scalar class"
 
@@ -122,9 +146,15 @@ def _operands(attributes: dict[str, Any], obj: object) -> tuple[tuple[str, ...],
     plain = {plain_name(n): n for n in attributes}
     for pair in LEFT:
         names = [plain[n] for n in pair if n in plain]
-        if names and any(_kin(attributes[n], obj) for n in names) and all(attributes[n] is None or _kin(attributes[n], obj) for n in names):
+        if (
+            names
+            and any(_kin(attributes[n], obj) for n in names)
+            and all(attributes[n] is None or _kin(attributes[n], obj) for n in names)
+        ):
             return tuple(names), -1
-    name = _known(attributes, OPERANDS, lambda thing: thing is None or not _elements(thing) and hasattr(thing, "__len__"))
+    name = _known(
+        attributes, OPERANDS, lambda thing: thing is None or not _elements(thing) and hasattr(thing, "__len__")
+    )
     return ((name,) if name else ()), -1
 
 
@@ -136,7 +166,11 @@ def layout_of(obj: Any) -> Layout | str:
     operands, pairs = _operands(attributes, obj)
     rest = {n: thing for n, thing in attributes.items() if n not in operands}
     value = _known(rest, VALUE, lambda thing: as_number(thing) is not None)
-    numbers = [n for n, thing in rest.items() if as_number(thing) is not None and "grad" not in n.lower() and plain_name(n) not in GRAD]
+    numbers = [
+        n
+        for n, thing in rest.items()
+        if as_number(thing) is not None and "grad" not in n.lower() and plain_name(n) not in GRAD
+    ]
     if not value and operands and numbers:
         value = numbers[0] if len(numbers) == 1 else _probed(obj, numbers)
     if not value:
@@ -147,18 +181,32 @@ def layout_of(obj: Any) -> Layout | str:
             return (f"its `{name}` is an array of shape {shape}, and this picture draws one number for each node. For arrays use "
                     "minigrad's Tensor (`import minigrad as torch`), which the same picture draws")  # fmt: skip
         if name and _kin(held, obj):
-            op = _first_without_number(obj, name, operands, _known(rest, OPERATION, lambda thing: isinstance(thing, str)))
+            op = _first_without_number(
+                obj, name, operands, _known(rest, OPERATION, lambda thing: isinstance(thing, str))
+            )
             return f"{op} `{name}` is itself {a_kind(held)}, not a number: compute with `.{name}` of the operands"
         if name:
             return f"its `{name}` is not a number: {_why(held)}"
         return "no attribute holds its number (`data`, `value`, ...)"
     grad = _known(rest, GRAD, lambda thing: thing is None or as_number(thing) is not None)
     if grad == value or not grad:
-        grad = next((n for n, thing in rest.items() if "grad" in n.lower() and n != value and as_number(thing) is not None), "")
+        grad = next(
+            (n for n, thing in rest.items() if "grad" in n.lower() and n != value and as_number(thing) is not None), ""
+        )
     if not operands:
         has = f"it has a number (`{value}`)" + (f" and a gradient (`{grad}`)" if grad else "")
-        return has + ", but no attribute holds the objects that it was computed from (`_prev`, `_children`, `parents`, `inputs`, ...)"
-    count = len([x for n in operands for x in (_elements(attributes[n]) if len(operands) == 1 else [attributes[n]]) if x is not None])
+        return (
+            has
+            + ", but no attribute holds the objects that it was computed from (`_prev`, `_children`, `parents`, `inputs`, ...)"
+        )
+    count = len(
+        [
+            x
+            for n in operands
+            for x in (_elements(attributes[n]) if len(operands) == 1 else [attributes[n]])
+            if x is not None
+        ]
+    )
     op = _known(rest, OPERATION, lambda thing: isinstance(thing, str))
 
     def slopes_of(thing: object) -> bool:
@@ -168,8 +216,16 @@ def layout_of(obj: Any) -> Layout | str:
     if not slopes and count:
         slopes = next((n for n, thing in rest.items() if slopes_of(thing) and n not in operands), "")
     own = getattr(obj, "__dict__", {})
-    functions = {n: thing for n, thing in rest.items() if callable(thing) and not isinstance(thing, type) and not _kin(thing, obj)}
-    rule = _known(functions, RULE, callable) or next((n for n in functions if n in own), "") if not slopes and pairs < 0 else ""
+    functions = {
+        n: thing
+        for n, thing in rest.items()
+        if callable(thing) and not isinstance(thing, type) and not _kin(thing, obj)
+    }
+    rule = (
+        _known(functions, RULE, callable) or next((n for n in functions if n in own), "")
+        if not slopes and pairs < 0
+        else ""
+    )
     if not (op or slopes or rule or grad or pairs >= 0):
         return (f"it has a number (`{value}`) and operands (`{operands[0]}`), but no gradient (`grad`), no name of its operation (`_op`), "
                 "no rule (`_backward`) and no derivatives (`_local_grads`)")  # fmt: skip
@@ -214,8 +270,34 @@ class Call(NamedTuple):
 
 
 GIVEN = [tuple((True, float(k)) for k in range(n)) for n in range(3)]
-METHODS = {"+": "__add__", "-": "__sub__", "*": "__mul__", "/": "__truediv__", "**": "__pow__", "neg": "__neg__", "abs": "__abs__"}
-UNNAMED = ("+", "*", "neg", "exp", "log", "relu", "tanh", "sigmoid", "sin", "cos", "sqrt", "abs", "-", "/", "**", "max", "min")
+METHODS = {
+    "+": "__add__",
+    "-": "__sub__",
+    "*": "__mul__",
+    "/": "__truediv__",
+    "**": "__pow__",
+    "neg": "__neg__",
+    "abs": "__abs__",
+}
+UNNAMED = (
+    "+",
+    "*",
+    "neg",
+    "exp",
+    "log",
+    "relu",
+    "tanh",
+    "sigmoid",
+    "sin",
+    "cos",
+    "sqrt",
+    "abs",
+    "-",
+    "/",
+    "**",
+    "max",
+    "min",
+)
 
 
 class Reader:
@@ -229,7 +311,9 @@ class Reader:
         self.undefined = False
         self._named: dict[tuple[type, str, int], list[tuple[FunctionType, bool | None]]] = {}
         self.indirect: set[Callable] = set()  # operators that are made of others
-        self.coarse = getattr(getattr(self.number_of(root, found), "dtype", None), "itemsize", 8) < 8  # float32 and less
+        self.coarse = (
+            getattr(getattr(self.number_of(root, found), "dtype", None), "itemsize", 8) < 8
+        )  # float32 and less
         self._layouts: dict[type, Layout | None] = {type(root): found}
         self._origins: dict[Any, FunctionType | None] = {}
         self._makers: dict[type, Callable[[float], Any] | None] = {}
@@ -258,7 +342,11 @@ class Reader:
 
     def in_a_set(self, obj: Any) -> bool:
         layout = self.layout_for(obj)
-        return layout is not None and not isinstance(obj, Value) and isinstance(getattr(obj, layout.operands[0], None), (set, frozenset))
+        return (
+            layout is not None
+            and not isinstance(obj, Value)
+            and isinstance(getattr(obj, layout.operands[0], None), (set, frozenset))
+        )
 
     @staticmethod
     def number_of(obj: Any, layout: Layout) -> Any:
@@ -327,7 +415,11 @@ class Reader:
             return _numbers([s(1.0) if callable(s) else s for s in held])
         if layout.slopes:
             kept = getattr(obj, layout.slopes, None)
-            return _numbers(kept) if isinstance(kept, (list, tuple)) and len(kept) == len(operands) and not self.in_a_set(obj) else None
+            return (
+                _numbers(kept)
+                if isinstance(kept, (list, tuple)) and len(kept) == len(operands) and not self.in_a_set(obj)
+                else None
+            )
         rule = self._rule(obj)
         if isinstance(rule, (list, tuple)) and len(rule) == len(operands) and all(map(callable, rule)):
             return _numbers([f(1.0) for f in rule])
@@ -420,7 +512,12 @@ class Reader:
                 arguments.append((True, len(slots) - 1 if ordered else place))
             elif (x := as_number(thing)) is not None:
                 arguments.append((False, x))
-            elif thing is not _NOTHING and thing is not None and self.layout_for(thing) is not None and not self.operands(thing):
+            elif (
+                thing is not _NOTHING
+                and thing is not None
+                and self.layout_for(thing) is not None
+                and not self.operands(thing)
+            ):
                 if (x := as_number(self.number(thing))) is None:
                     return None
                 arguments.append((False, x))  # a number that was wrapped and is not kept as an operand
@@ -429,7 +526,9 @@ class Reader:
         unknown = [k for k, a in enumerate(arguments) if a is None]
         if len(unknown) == 1 and not left:  # a plain number that the rule did not need: the 3 of x + 3
             at, operands_ = unknown[0], slots if ordered else operands
-            c = self._solved(obj, operands_, lambda c: Call(made_in, tuple((False, c) if a is None else a for a in arguments)))
+            c = self._solved(
+                obj, operands_, lambda c: Call(made_in, tuple((False, c) if a is None else a for a in arguments))
+            )
             if c is None:
                 return None
             arguments[at] = (False, c)
@@ -478,7 +577,11 @@ class Reader:
             for thing in candidates:
                 function = getattr(thing, "__func__", thing)
                 inner = inspect.unwrap(function) if isinstance(function, FunctionType) else None
-                if isinstance(inner, FunctionType) and code in inner.__code__.co_consts and inner.__name__ not in ("__init__", "__new__"):
+                if (
+                    isinstance(inner, FunctionType)
+                    and code in inner.__code__.co_consts
+                    and inner.__name__ not in ("__init__", "__new__")
+                ):
                     self._origins[code] = inner
                     break
         return self._origins[code]
@@ -619,7 +722,9 @@ def _parameters(function: FunctionType) -> list[tuple[str, Any]] | None:
     return [*zip(names, [_NOTHING] * (len(names) - len(defaults)) + [*defaults], strict=True)]
 
 
-def confirmed(value: Callable[[Sequence[float]], float | None], at: Sequence[float], slot: Sequence[int], slope: float) -> bool:
+def confirmed(
+    value: Callable[[Sequence[float]], float | None], at: Sequence[float], slot: Sequence[int], slope: float
+) -> bool:
     """Is this the derivative with respect to the operands at `slot` (one number, moved together)? At a kink any slope between the left and
     the right one is."""
     for h in steps(at[slot[0]]):
@@ -633,7 +738,9 @@ def confirmed(value: Callable[[Sequence[float]], float | None], at: Sequence[flo
     return False
 
 
-def measured(value: Callable[[Sequence[float]], float | None], at: Sequence[float], slot: Sequence[int]) -> float | None:
+def measured(
+    value: Callable[[Sequence[float]], float | None], at: Sequence[float], slot: Sequence[int]
+) -> float | None:
     """The derivative as a difference of two values."""
     for h in steps(at[slot[0]]):
         sides = _sides(value, at, slot, h)
@@ -665,7 +772,9 @@ def quiet() -> Iterator[None]:
 
 def why_no_graph(thing: object) -> str:
     """What an object of a class of one's own lacks, as a sentence that begins with "it"; "" if it has a graph."""
-    if isinstance(thing, type) or isinstance(thing, (str, bytes, int, float, complex, list, tuple, set, frozenset, dict, FunctionType)):
+    if isinstance(thing, type) or isinstance(
+        thing, (str, bytes, int, float, complex, list, tuple, set, frozenset, dict, FunctionType)
+    ):
         return NO_OBJECT
     kind = type(thing)
     made_in_python = bool(kind.__flags__ & 1 << 9)  # a class statement made it

@@ -1,4 +1,5 @@
 """Reading a trace: its steps with their numbers, the ledger of the backward pass, and the whole as plain text."""
+
 from __future__ import annotations
 
 import math
@@ -97,16 +98,29 @@ def _replay_tensor(trace: Trace) -> list[Row]:
         incoming = sums[i] if step["phase"] == "backward" and step["kind"] != "seed" else None
         before = None if to is None else sums[to]
         after = step.get("after")
-        sums[i if to is None else to] = after if step["phase"] == "backward" and after is not None else sums[i if to is None else to]
-        at = {"value": nodes[i].get("array"), "incoming": incoming, "sends": step.get("sends"), "before": before, "after": after}
+        sums[i if to is None else to] = (
+            after if step["phase"] == "backward" and after is not None else sums[i if to is None else to]
+        )
+        at = {
+            "value": nodes[i].get("array"),
+            "incoming": incoming,
+            "sends": step.get("sends"),
+            "before": before,
+            "after": after,
+        }
         live: dict[str, Any] = {key: None if a is None else _single(arrays[a]) for key, a in at.items()}
         live["local"] = None if edge is None else edge["local"]
-        said = {key: array_text(arrays[a]) if a is not None else "not kept" if key == "value" else "?" for key, a in at.items()}
+        said = {
+            key: array_text(arrays[a]) if a is not None else "not kept" if key == "value" else "?"
+            for key, a in at.items()
+        }
         said["local"] = number(as_float(live["local"]))
         sentence = re.sub(r"\{(value|incoming|local|sends|before|after)\}", partial(_look_up, said), step["say"])
         if edge is not None and before is None and "sends" in step and arrays[step["sends"]]["shape"] == []:
             live["before"] = 0.0
-        row = dict(step=k, phase=step["phase"], kind=step["kind"], node=i, edge=step["edge"], to=to, sentence=sentence, **live)
+        row = dict(
+            step=k, phase=step["phase"], kind=step["kind"], node=i, edge=step["edge"], to=to, sentence=sentence, **live
+        )
         rows.append(cast(Row, row))
     return rows
 
@@ -149,7 +163,9 @@ def to_text(trace: Trace) -> str:
     lines = [trace["title"], ""]
     table = [["node", "computes", "value", f"{differential(root)}/dnode"]]
     for n in shown:
-        table.append([n["label"], n["expr"] or "input", number(n["value"]), "none" if n["grad"] is None else number(n["grad"])])
+        table.append(
+            [n["label"], n["expr"] or "input", number(n["value"]), "none" if n["grad"] is None else number(n["grad"])]
+        )
     lines += _columns(table)
     sends = ledger(trace)
     if sends:
@@ -188,9 +204,22 @@ def _tensor_text(trace: Trace) -> str:
         computes = n["expr"] or "input"
         computes += f" (view of {nodes[n['view']['base']]['label']})" if "view" in n else ""
         if became := n.get("became"):
-            ways = [way + ", ".join(found) for way, found in (("", became["forward"]), ("going back ", became["backward"])) if found]
+            ways = [
+                way + ", ".join(found)
+                for way, found in (("", became["forward"]), ("going back ", became["backward"]))
+                if found
+            ]
             computes += f" (compiled: {'; '.join(ways)})"
-        table.append([n["label"], n["op"], computes, shape, numbers(n.get("array"), "not kept"), numbers(n.get("grad_array"), "none")])
+        table.append(
+            [
+                n["label"],
+                n["op"],
+                computes,
+                shape,
+                numbers(n.get("array"), "not kept"),
+                numbers(n.get("grad_array"), "none"),
+            ]
+        )
     lines += _columns(table)
     sends = [(step, edges[step["edge"]]) for step in trace["steps"] if step["edge"] is not None]
     if sends:
@@ -227,7 +256,11 @@ def unused_words(trace: Trace, unused: list[str] | None = None) -> list[str]:
         return []
     used = {_variable(n["label"]) for n in trace["nodes"]}
     beside = [_variable(name) for name in names]  # of a list or an object that has no part at all the variable says it
-    names = list(dict.fromkeys(of if of not in used and beside.count(of) > 1 else name for name, of in zip(names, beside, strict=True)))
+    names = list(
+        dict.fromkeys(
+            of if of not in used and beside.count(of) > 1 else name for name, of in zip(names, beside, strict=True)
+        )
+    )
     are, them = ("is", "it") if len(names) == 1 else ("are", "them")
     return [f"{listed(names, 4, 'nodes')} {are} not part of {root}, so no gradient reaches {them}."]
 

@@ -45,7 +45,14 @@ class Item:
     )  # fmt: skip
 
     def __init__(self, kind: str, node=None, number: int = 0, live=None, array=None, detached_by: str = ""):
-        self.kind, self.node, self.number, self.live, self.array, self.detached_by = kind, node, number, live, array, detached_by
+        self.kind, self.node, self.number, self.live, self.array, self.detached_by = (
+            kind,
+            node,
+            number,
+            live,
+            array,
+            detached_by,
+        )
         self.parents: list[int] = []  # by slot
         self.name = self.path = self.why = ""
         self.cut = getattr(live, "cut", None)
@@ -143,7 +150,11 @@ class Graph:
             alive, array, detached_by, cut = note.inputs[slot] or (lambda: None, None, "", None)
             found = alive()
             if found is None and array is not None:
-                item = Item("constant" if array.size == 1 and not detached_by and not cut else "leaf", array=array, detached_by=detached_by)
+                item = Item(
+                    "constant" if array.size == 1 and not detached_by and not cut else "leaf",
+                    array=array,
+                    detached_by=detached_by,
+                )
                 item.cut = cut
                 return self._new(item)
         if found is None:
@@ -151,7 +162,12 @@ class Graph:
             item.cut = cut
             return self._new(item)
         detached_by = getattr(found, "detached_by", "")
-        number = found.array.size == 1 and id(found) not in self.named and not detached_by and getattr(found, "cut", None) is None
+        number = (
+            found.array.size == 1
+            and id(found) not in self.named
+            and not detached_by
+            and getattr(found, "cut", None) is None
+        )
         if number:  # the 2 of x * 2, once for each use
             return self._new(Item("constant", live=found, array=found.array))
         if id(found) not in constants:
@@ -177,7 +193,9 @@ class Graph:
             if thing.requires and type(thing.version) is list:
                 storages[id(thing.version)] = text
         for item in self.items:
-            if item.node is None and (item.detached_by or (item.kind == "leaf" and item.live is not None and not item.live.requires)):
+            if item.node is None and (
+                item.detached_by or (item.kind == "leaf" and item.live is not None and not item.live.requires)
+            ):
                 source = storages.get(id(item.live.version)) if item.live is not None else None
                 if source and not item.name:
                     item.path = f"{source}.detach()"
@@ -348,7 +366,11 @@ def values_of(graph: Graph) -> list[np.ndarray | None]:
                 slot = node.op.inputs.index(name)
                 if kept.version[0] == getattr(node, name + "_version") and node.edges[slot] is not None:
                     saved.setdefault(node.edges[slot], kept.array)
-            elif kept is not None and name in node.op.outputs and getattr(node, name + "_counter")[0] == getattr(node, name + "_version"):
+            elif (
+                kept is not None
+                and name in node.op.outputs
+                and getattr(node, name + "_counter")[0] == getattr(node, name + "_version")
+            ):
                 saved[node, node.op.outputs.index(name)] = kept
     out: list[np.ndarray | None] = []
     for item in graph.items:
@@ -368,7 +390,11 @@ def _again(graph: Graph, item: Item, known: list) -> np.ndarray | None:
     """The row run once more on the numbers of its inputs; None if an input, a parameter or the row itself is not known."""
     if item.number < 0 or item.op is None:
         return None
-    parents = graph.items[item.parents[0]].parents if graph.items[item.parents[0]].number < 0 and item.parents else item.parents
+    parents = (
+        graph.items[item.parents[0]].parents
+        if graph.items[item.parents[0]].number < 0 and item.parents
+        else item.parents
+    )
     inputs = [known[p] for p in parents]
     params = parameters(item.node)
     if params is None or any(x is None for x in inputs) or _overwritten(graph, item.node, parents):
@@ -389,7 +415,8 @@ def _overwritten(graph: Graph, node, parents: list[int]) -> bool:
         return any(x["stale"] for x in saved_by(node))
     now = [graph.items[p].live for p in parents]
     return any(
-        t is not None and graph.items[p].kind == "leaf" and t.version[0] != v for t, p, v in zip(now, parents, note.versions, strict=False)
+        t is not None and graph.items[p].kind == "leaf" and t.version[0] != v
+        for t, p, v in zip(now, parents, note.versions, strict=False)
     )
 
 
@@ -631,7 +658,9 @@ class Layers:
         try:
             with _grads_kept(nodes), contextlib.suppress(RuntimeError):
                 before = self.start
-                for node, _, sent in engine.steps([(edge_of(root), seed)], keep_graph=True, create_graph=True, capture=capture):
+                for node, _, sent in engine.steps(
+                    [(edge_of(root), seed)], keep_graph=True, create_graph=True, capture=capture
+                ):
                     for slot, t in enumerate(sent):
                         if t is not None and t.requires and t.edge is not None:
                             self._mark(t.edge[0], before, node, slot)
@@ -648,6 +677,10 @@ class Layers:
         todo = [gradients]
         while todo:
             node = todo.pop()
-            if node.number >= since and type(node) is not AccumulateGrad and (by, slot) not in self.made_by.get(node, ()):
+            if (
+                node.number >= since
+                and type(node) is not AccumulateGrad
+                and (by, slot) not in self.made_by.get(node, ())
+            ):
                 self.made_by.setdefault(node, []).append((by, slot))
                 todo += [edge[0] for edge in node.edges if edge is not None]

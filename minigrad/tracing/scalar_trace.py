@@ -3,6 +3,7 @@
 What lives here: the recorded graph by indices (`record`), its labels, edges and steps. What does not: the contract (schema.py), names and
 lines (naming.py), formulas (formulas.py), Tensors (tensor_trace.py).
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -108,7 +109,9 @@ def part(graph: Recorded, members: Sequence[int], out: int, seed: float) -> Reco
         setattr(one, name, [getattr(graph, name)[i] for i in ids])
     one.kinds = ["operation" if i in inside else "constant" if graph.kinds[i] == "constant" else "leaf" for i in ids]
     one.parents = [tuple(at[p] for p in graph.parents[i]) if i in inside else () for i in ids]
-    one.locals, one.shut = ([getattr(graph, name)[i] if i in inside else () for i in ids] for name in ("locals", "shut"))
+    one.locals, one.shut = (
+        [getattr(graph, name)[i] if i in inside else () for i in ids] for name in ("locals", "shut")
+    )
     one.ops = [op if i in inside else "" for op, i in zip(one.ops, ids, strict=True)]
     one.rules = [rule if i in inside else None for rule, i in zip(one.rules, ids, strict=True)]
     one.order = [at[i] for i in graph.order if i in inside]
@@ -187,7 +190,9 @@ def record(root: object, names: Mapping[str, object] | None = None) -> Recorded:
     if isinstance(root, Value):
         _record_value(graph, root)
         graph.names, graph.paths = names_and_paths(graph.objects, names)
-        graph.kinds = ["operation" if obj._op else "constant" if type(obj) is Constant else "leaf" for obj in graph.objects]
+        graph.kinds = [
+            "operation" if obj._op else "constant" if type(obj) is Constant else "leaf" for obj in graph.objects
+        ]
     else:
         _check_has_graph(root)
         _record_other(graph, root, names)
@@ -250,7 +255,9 @@ def _own_operation(obj: Value) -> tuple[Rule | None, tuple[float | None, ...] | 
     recomputed = _apply(rule, [p.data for p in parents])
     compared = [(recomputed.data, obj.data)]
     for parent in parents:  # of a − a a function can tell only the sum, 0; the row says 1 and −1
-        theirs, ours = (sum(d or 0.0 for p, d in zip(parents, of, strict=True) if p is parent) for of in (recomputed._local, slopes))
+        theirs, ours = (
+            sum(d or 0.0 for p, d in zip(parents, of, strict=True) if p is parent) for of in (recomputed._local, slopes)
+        )
         compared.append((theirs, ours))
     same = all(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) for x, y in compared)
     return (rule, recomputed._local) if same else (None, slopes)
@@ -286,7 +293,9 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
     reader = Reader(root)
     with quiet():
         operands = _operands_in_order(reader, root, names)
-        graph.objects = objects = _postorder(root, lambda obj: operands[id(obj)].parents if id(obj) in operands else [], reader)
+        graph.objects = objects = _postorder(
+            root, lambda obj: operands[id(obj)].parents if id(obj) in operands else [], reader
+        )
         index = {id(obj): i for i, obj in enumerate(objects)}
         given = [operands[id(obj)] if id(obj) in operands else _Operands([], None, "") for obj in objects]
         graph.names, graph.paths = names_and_paths(objects, names)
@@ -309,13 +318,17 @@ def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | N
             if state == "moved":
                 moved[i] = True
                 for p in parents:
-                    moved[p] = moved[p] or not graph.parents[p] and not any(moved[q] for q in parents if graph.parents[q])
+                    moved[p] = (
+                        moved[p] or not graph.parents[p] and not any(moved[q] for q in parents if graph.parents[q])
+                    )
             lost[i] = state == "lost" or any(lost[p] for p in parents) or given[i].call is AMBIGUOUS
             if lost[i]:
                 graph.locals[i], graph.shut[i] = (None,) * len(parents), (False,) * len(parents)
             else:
                 one.differentiate(any(moved[p] for p in parents))
-        unsure = {i for i in graph.order if (call := given[i].call) and call.solved or call is None and graph.rules[i] is None}
+        unsure = {
+            i for i in graph.order if (call := given[i].call) and call.solved or call is None and graph.rules[i] is None
+        }
         for i in reversed(graph.order):  # x + 3 of an x that has moved, where nothing remembers the 3
             if any(lost[p] for p in graph.parents[i]) or i in unsure and any(moved[p] for p in graph.parents[i]):
                 lost[i] = True
@@ -382,7 +395,12 @@ def _operands_in_order(reader: Reader, root: object, names: Mapping[str, object]
                 op = _name_of(call)
             if a_set and call is None:
                 parents = _guessed_order(reader, op, parents, obj)
-        elif a_set and len(parents) == 2 and not _commutes(op) and (value := reader.value(call, numbers, obj)) is not None:
+        elif (
+            a_set
+            and len(parents) == 2
+            and not _commutes(op)
+            and (value := reader.value(call, numbers, obj)) is not None
+        ):
             if not _gives(reader, op, parents, value) and _gives(reader, op, parents[::-1], value):
                 parents.reverse()
                 call = Call(call.function, tuple((k, 1 - x) if k else (k, x) for k, x in call.arguments))
@@ -405,7 +423,9 @@ def _commutes(op: str) -> bool:
     return rule is not None and rule.name in ("+", "*", "max", "min")
 
 
-def _fingerprints(reader: Reader, found: list, given: list[str], names: Mapping[str, object] | None) -> dict[int, tuple]:
+def _fingerprints(
+    reader: Reader, found: list, given: list[str], names: Mapping[str, object] | None
+) -> dict[int, tuple]:
     """For each node what is the same in every process, so that sets get one fixed order: rank by name, depth, digest."""
     rank = {name: i for i, name in enumerate(names or ())}
     print_of: dict[int, tuple] = {}
@@ -528,7 +548,9 @@ class _Operation:
         self.call = None if call is AMBIGUOUS else call
         self.obj, self.parents = graph.objects[i], graph.parents[i]
         self.numbers = [graph.data[p] for p in self.parents]
-        self.real = [k for k, p in enumerate(self.parents) if not isinstance(graph.objects[p], Value)]  # slots of the class's own operands
+        self.real = [
+            k for k, p in enumerate(self.parents) if not isinstance(graph.objects[p], Value)
+        ]  # slots of the class's own operands
         self.row: Value | None = None
         rule = rule_for(graph.ops[i], len(self.parents)) if graph.ops[i] else None
         if rule is not None:
@@ -751,8 +773,14 @@ def _undefined(graph: Recorded, nodes: list[Node]) -> list[str]:
             given.append(exponent(graph.ops[i]))
         why = next((why for test, why in _UNDEFINED.get(rule.name if rule else "", ()) if test(*given)), "")
         if not why:
-            why = "the result is too large for a float" if math.isinf(graph.data[i]) else "its operation is not defined there"
-        with_ = listed([f"{nodes[p]['label']} = {number(graph.data[p])}" for p in parents if graph.kinds[p] != "constant"])
+            why = (
+                "the result is too large for a float"
+                if math.isinf(graph.data[i])
+                else "its operation is not defined there"
+            )
+        with_ = listed(
+            [f"{nodes[p]['label']} = {number(graph.data[p])}" for p in parents if graph.kinds[p] != "constant"]
+        )
         expr = "" if nodes[i]["expr"] == label else f" = {nodes[i]['expr']}"
         return [f"{label}{expr} is {number(graph.data[i])}: {why}" + (f" ({with_})." if with_ else ".")]
     return []
@@ -764,7 +792,11 @@ def _undefined(graph: Recorded, nodes: list[Node]) -> list[str]:
 def unused_inputs(things: list, names: Mapping[str, object]) -> list[str]:
     """Names of the inputs that were made for a graph (`things`, its Values) and have no part in it: after its first input and before its
     result, or by the same cell. A Value does not know who uses it, so the numbers in which all are counted have to tell."""
-    inside, first, last = {id(thing) for thing in things}, min(thing.age for thing in things), max(thing.age for thing in things)
+    inside, first, last = (
+        {id(thing) for thing in things},
+        min(thing.age for thing in things),
+        max(thing.age for thing in things),
+    )
     cells = {file for thing in things if (file := _made_in(thing))}
     found: dict[int, str] = {}
     for name, thing in walk(names, inside.__contains__):
@@ -794,12 +826,16 @@ def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, li
     networks: list[Any] = []
     for text, thing in walk(names):
         own = getattr(thing, "__dict__", {})
-        if type(own) is dict and (type(own.get("neurons")) is list or type(own.get("layers")) is list and own["layers"]):
+        if type(own) is dict and (
+            type(own.get("neurons")) is list or type(own.get("layers")) is list and own["layers"]
+        ):
             if paths.setdefault(id(thing), text) == text and "layers" in own:
                 networks.append(thing)
     around = module_calls.around(numbers.values(), module_calls.of_values(networks))
     called: dict[str, int] = {}
-    texts: dict[tuple[int, int, str], str] = {}  # call -> a name of its own; a layer of one neuron and that neuron are one range
+    texts: dict[
+        tuple[int, int, str], str
+    ] = {}  # call -> a name of its own; a layer of one neuron and that neuron are one range
     out: dict[int, list[str]] = {}
     for i, recomputed in numbers.items():
         for first, last, module, place in around.get(recomputed, ()):
@@ -832,7 +868,10 @@ def _steps(graph: Recorded, nodes: list[Node], edges: list[Edge]) -> list[Step]:
     say = f"**The gradient of {root['label']} starts at 1:** how fast {root['label']} changes with itself."
     steps.append(Step(phase="backward", kind="seed", node=graph.root, edge=None, say=say))
     if graph.ids:
-        steps[-1] |= {"say": f"**{root['label']} has received {{after}}** from what uses it.", "start": json_number(graph.seed) or 0.0}
+        steps[-1] |= {
+            "say": f"**{root['label']} has received {{after}}** from what uses it.",
+            "start": json_number(graph.seed) or 0.0,
+        }
     into: list[list[Edge]] = [[] for _ in nodes]
     for edge in edges:
         into[edge["target"]].append(edge)

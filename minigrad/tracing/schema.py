@@ -4,6 +4,7 @@ What lives here: the types, and nothing that computes. The data is deterministic
 same program gives the same trace in every process. It is JSON as it stands (not-a-number and infinities travel as the strings "nan",
 "inf", "-inf").
 """
+
 from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
@@ -95,13 +96,17 @@ class Broadcast(TypedDict):
 
 class Node(TypedDict):
     id: int  # index in `nodes`; a node's parents have smaller ids
-    kind: Literal["leaf", "constant", "operation", "fold"]  # constant: a plain number that the engine wrapped, no gradient is shown
+    kind: Literal[
+        "leaf", "constant", "operation", "fold"
+    ]  # constant: a plain number that the engine wrapped, no gradient is shown
     op: str  # "" for leaf and constant; else "+", "*", "**", "tanh", ... ; for tensors grad_fn's name
     label: str  # the learner's variable name; else a short made-up one. Unique, except that constants are called by their number
     named: bool  # True when the label is the learner's own
     expr: str  # what it computes, with the parents' labels: "3 × x", "u²", "tanh(n)"; the number itself for a constant; "" for a leaf
     value: Number  # tensors: the one number of a scalar, else a string summary
-    grad: Number | None  # d root / d node in this pass (None: no gradient flows here). The learner's own .grad is not touched
+    grad: (
+        Number | None
+    )  # d root / d node in this pass (None: no gradient flows here). The learner's own .grad is not touched
     requires_grad: bool
     rule: str  # the local rule as text, e.g. "d(u²)/du = 2u"; "" for leaf and constant
     saved: list[Saved]
@@ -115,7 +120,9 @@ class Node(TypedDict):
     members: NotRequired[int]  # how many nodes it replaces
     outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
     parameters: NotRequired[list[Held]]  # of a layer of Tensors
-    within: NotRequired[list[str]]  # what happens in it that its card would hide: "h.detach() in line 8", writes in place, views
+    within: NotRequired[
+        list[str]
+    ]  # what happens in it that its card would hide: "h.detach() in line 8", writes in place, views
     # only for tensors
     shape: NotRequired[list[int]]
     dtype: NotRequired[str]
@@ -138,10 +145,14 @@ class Edge(TypedDict):
     slot: int  # which argument of the target; a + a has two edges, slots 0 and 1
     local: Number | None  # d target / d source through this slot, at the recorded values
     local_text: str  # the same, as a formula in the labels: "3", "2u", "cos(q)"
-    slope: NotRequired[list]  # `local_text` as a tree; for arrays, what the rule makes of the upstream gradient ["name", "g"]
+    slope: NotRequired[
+        list
+    ]  # `local_text` as a tree; for arrays, what the rule makes of the upstream gradient ["name", "g"]
     carries_grad: bool  # False into a constant: no backward step uses it
     amount: NotRequired[bool]  # at a fold: `local` is not a factor but all that is sent
-    shut: NotRequired[bool]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it passes 0 back, even for inf
+    shut: NotRequired[
+        bool
+    ]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it passes 0 back, even for inf
     # only for tensors
     broadcast: NotRequired[Broadcast]
     stops: NotRequired[str]  # why no gradient goes this way
@@ -198,7 +209,9 @@ class Trace(TypedDict):
     nodes: list[Node]
     edges: list[Edge]
     steps: list[Step]  # all forward events in creation order, then all backward events in the engine's own order
-    notices: NotRequired[list[str]]  # sentences about the whole graph: it was used up, an input was overwritten, a value is nan, ...
+    notices: NotRequired[
+        list[str]
+    ]  # sentences about the whole graph: it was used up, an input was overwritten, a value is nan, ...
     groups: NotRequired[list[Group]]  # if calls were recorded
     # only for tensors
     arrays: NotRequired[list[Numbers]]

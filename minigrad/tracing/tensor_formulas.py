@@ -46,7 +46,9 @@ def expression(op, params: tuple | None, of: list[Text]) -> Text:
     name = friendly(op)
     if (rule := _power(op, params)) is not None:
         return rule.write(rule.expr, *of)
-    if op.formula is not None and not op.name.endswith(("_backward", "_backward_data")):  # their name says more than their formula
+    if op.formula is not None and not op.name.endswith(
+        ("_backward", "_backward_data")
+    ):  # their name says more than their formula
         if op.name == "mul" and numeric(of[1]) and not numeric(of[0]):  # 3 * x is recorded as x * 3
             of = of[::-1]
             if re.match(r"[^\W\d]\w*$", of[1].text) and of[0].level == ATOM:
@@ -87,7 +89,9 @@ def expression(op, params: tuple | None, of: list[Text]) -> Text:
 def _short(value) -> str:
     if isinstance(value, float):
         return number_text(value)
-    if isinstance(value, (int, str, bool, type(None))) or (isinstance(value, tuple) and all(isinstance(v, int) for v in value)):
+    if isinstance(value, (int, str, bool, type(None))) or (
+        isinstance(value, tuple) and all(isinstance(v, int) for v in value)
+    ):
         return repr(value)
     return "…"
 
@@ -98,7 +102,9 @@ def flow(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], para
     return found.text if found else ""
 
 
-def flow_formula(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None) -> Text | None:
+def flow_formula(
+    op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None
+) -> Text | None:
     """What a rule makes of the upstream gradient: "g × cos(x)". None if its source does not say it in one short expression."""
     tree = rule_body(rule)
     if tree is None:
@@ -140,12 +146,18 @@ def _transposed(e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
     return formula("T", inner(e.value)) if isinstance(e, ast.Attribute) and e.attr == "T" else None
 
 
-def _of_a_row(scope: Mapping, names: Mapping[str, Text], values: dict, e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
+def _of_a_row(
+    scope: Mapping, names: Mapping[str, Text], values: dict, e: ast.expr, inner: Callable[[ast.expr], Text]
+) -> Text | None:
     """What rows write in a way of their own: parameters whose value is known, shapes, and calls of other rows (found in `scope`)."""
     match e:
         case ast.Name(name) if name in values:
             value = values[name]
-            return number(_short(value)) if isinstance(value, (int, float)) and not isinstance(value, bool) else words(_short(value))
+            return (
+                number(_short(value))
+                if isinstance(value, (int, float)) and not isinstance(value, bool)
+                else words(_short(value))
+            )
         case ast.BinOp(ast.Name(name), ast.Sub(), ast.Constant(less)) if isinstance(values.get(name), (int, float)):
             return number(_short(values[name] - less))
         case ast.IfExp(ast.Compare(ast.Name(name), [ast.Eq()], [ast.Constant(value)]), body, orelse) if name in values:
@@ -163,7 +175,9 @@ def _of_a_row(scope: Mapping, names: Mapping[str, Text], values: dict, e: ast.ex
     return None
 
 
-def _call_of_a_row(name: str, args: list[ast.expr], names, values: dict, inner: Callable[[ast.expr], Text]) -> Text | None:
+def _call_of_a_row(
+    name: str, args: list[ast.expr], names, values: dict, inner: Callable[[ast.expr], Text]
+) -> Text | None:
     match name, args:
         case "mT", [x]:
             return formula("T", inner(x))

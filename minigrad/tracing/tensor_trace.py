@@ -65,7 +65,9 @@ def trace_tensor(
 class Recording:
     """A graph with its numbers: what a trace is written from, and what sliders run again. Let go of it soon: it holds tensors."""
 
-    def __init__(self, root: Variable, names: Mapping[str, object] | None = None, second: bool = False, traced: int = TRACED):
+    def __init__(
+        self, root: Variable, names: Mapping[str, object] | None = None, second: bool = False, traced: int = TRACED
+    ):
         self.notices: list[str] = []
         self.names = names
         self.layers = Layers(root) if second and root.requires else None
@@ -90,7 +92,9 @@ class Recording:
                 "records. Choose an edge of the first graph to see which of them its rule makes."
             )
         if graph.total:
-            self.notices.append(f"This graph has {graph.total:,} nodes. Only the newest {len(graph.order):,} operations were traced.")
+            self.notices.append(
+                f"This graph has {graph.total:,} nodes. Only the newest {len(graph.order):,} operations were traced."
+            )
 
     def _run(self, root: Variable) -> None:
         graph = self.graph
@@ -110,10 +114,15 @@ class Recording:
                 return
             self.tensors = program.run({})
             self.ran = run_pass(graph, self.edge_at, self.tensors)
-            self.values = [v if v is not None else getattr(t, "array", None) for v, t in zip(self.values, self.tensors, strict=True)]
+            self.values = [
+                v if v is not None else getattr(t, "array", None)
+                for v, t in zip(self.values, self.tensors, strict=True)
+            ]
             self.same_again = equal(self.tensors[graph.root].array, root.array)
             if self.same_again:
-                say = "This graph was used up by backward(), so its backward half was run once more, on the same numbers."
+                say = (
+                    "This graph was used up by backward(), so its backward half was run once more, on the same numbers."
+                )
             else:
                 say = "This graph was used up: backward() has gone through it and freed what its nodes had saved. "
                 self.values = [getattr(t, "array", None) for t in self.tensors]
@@ -130,15 +139,27 @@ class Recording:
     def sweeper(self) -> Sweeper | None:
         """What computes the tables of sliders (after `trace`); None if no leaf is a single number or the operations cannot be run again."""
         program = self.program or Program(self.graph, self.values)
-        leaves = [i for i, item in enumerate(self.graph.items) if item.kind == "leaf" and item.node is not None and size_of(item) == 1]
-        if not leaves or program.reason or self.ran is None or self.layers or any(e[0] == "error" for e in self.ran.events):
+        leaves = [
+            i
+            for i, item in enumerate(self.graph.items)
+            if item.kind == "leaf" and item.node is not None and size_of(item) == 1
+        ]
+        if (
+            not leaves
+            or program.reason
+            or self.ran is None
+            or self.layers
+            or any(e[0] == "error" for e in self.ran.events)
+        ):
             return None
         return Sweeper(self, program, leaves)
 
     def _labels(self, sources: list[Source | None]) -> tuple[list[Text], list[bool], list[Text | None]]:
         items = self.graph.items
         notes = map(_note, items)
-        former = former_names([item.name or item.path for item in items], [note and note.code for note in notes], sources)
+        former = former_names(
+            [item.name or item.path for item in items], [note and note.code for note in notes], sources
+        )
         taken, used = {i.name for i in items if i.name}, set[str]()
         texts: list[Text] = []
         named: list[bool] = []
@@ -185,7 +206,11 @@ class Recording:
         parent = self.graph.items[item.parents[0]] if item.parents else None
         if parent is not None and parent.node is item.node and parent.number < 0:
             outputs = item.op.outputs
-            return formula("[]", of[0], str(item.number)) if outputs is ... else formula(".", of[0], str(outputs[item.number]))
+            return (
+                formula("[]", of[0], str(item.number))
+                if outputs is ...
+                else formula(".", of[0], str(outputs[item.number]))
+            )
         return expression(item.op, parameters(item.node), of)
 
     def trace(self, title=None, cell_name=None, later: bool = False) -> Trace:
@@ -207,7 +232,11 @@ class Recording:
         edges = [self._edge(e, texts) for e in range(len(self.edges))]
         if self.layers:
             for i, item in enumerate(items):
-                found = [self.edge_at[graph.of_node[n], slot] for n, slot in self.layers.made_by.get(item.node, ()) if n in graph.of_node]
+                found = [
+                    self.edge_at[graph.of_node[n], slot]
+                    for n, slot in self.layers.made_by.get(item.node, ())
+                    if n in graph.of_node
+                ]
                 made_by[i] = found
                 for e in found:
                     edges[e].setdefault("makes", []).append(i)
@@ -247,7 +276,9 @@ class Recording:
             if item.live is not None and type(item.live.version) is list and item.live.version[0]:
                 node["version"] = item.live.version[0]
             if self.layers:
-                node["layer"] = int(item.node is not None and item.node.number >= self.layers.start and item.kind == "operation")
+                node["layer"] = int(
+                    item.node is not None and item.node.number >= self.layers.start and item.kind == "operation"
+                )
                 if made_by[i]:
                     node["made_by"] = made_by[i]
             nodes.append(node)
@@ -310,10 +341,25 @@ class Recording:
         if slope:
             edge["slope"] = slope.tree
         wide, narrow = item.shape, source.shape
-        if source.kind != "constant" and item.op is not None and not inner and wide is not None and narrow is not None and narrow != wide:
+        if (
+            source.kind != "constant"
+            and item.op is not None
+            and not inner
+            and wide is not None
+            and narrow is not None
+            and narrow != wide
+        ):
             if item.op.kind == ELEMENTWISE or item.op.name == "expand":
-                edge["broadcast"] = dict(shape=list(narrow), to=list(wide), axes=list(engine.summed_axes(wide, narrow, item.node)))  # type: ignore[typeddict-item]
-        if carries and item.op is not None and not inner and local is None and (words := self._words(target, slot, text, texts)):
+                edge["broadcast"] = dict(
+                    shape=list(narrow), to=list(wide), axes=list(engine.summed_axes(wide, narrow, item.node))
+                )  # type: ignore[typeddict-item]
+        if (
+            carries
+            and item.op is not None
+            and not inner
+            and local is None
+            and (words := self._words(target, slot, text, texts))
+        ):
             edge["words"] = words
         if not carries:
             constant = "is a constant" if source.array is not None else "is a constant, whose numbers were not kept"
@@ -371,17 +417,25 @@ class Recording:
         """
         items, found = self.graph.items, {}
         self.classes: dict[str, str] = {}  # of the modules, by name
-        numbers = {i: item.node.number for i, item in enumerate(items) if item.kind == "operation" and item.node is not None}
+        numbers = {
+            i: item.node.number for i, item in enumerate(items) if item.kind == "operation" and item.node is not None
+        }
         around = module_calls.around(numbers.values())
         if around:
-            paths = {id(thing): text for text, thing in walk(self.names) if hasattr(thing, "_parameters") and hasattr(thing, "_modules")}
+            paths = {
+                id(thing): text
+                for text, thing in walk(self.names)
+                if hasattr(thing, "_parameters") and hasattr(thing, "_modules")
+            }
             called: dict[str, int] = {}
             texts: dict[tuple[int, int], tuple[str, str]] = {}  # call -> (path, a name of its own)
             for i, number in numbers.items():
                 for first, last, module in around.get(number, ()):
                     if (first, last) not in texts:
                         live = module()
-                        path = paths.get(id(live)) or type(live).__name__ if live is not None else "a module that is gone"
+                        path = (
+                            paths.get(id(live)) or type(live).__name__ if live is not None else "a module that is gone"
+                        )
                         if live is not None:
                             self.classes[path] = type(live).__name__
                         called[path] = turn = called.get(path, 0) + 1
@@ -391,12 +445,18 @@ class Recording:
         out: list[str] = []
         for i, item in enumerate(items):
             if item.kind == "leaf":
-                out.append(item.path.rpartition(".")[0] if type(item.live).__name__ == "Parameter" and "." in item.path else "")
+                out.append(
+                    item.path.rpartition(".")[0] if type(item.live).__name__ == "Parameter" and "." in item.path else ""
+                )
                 continue
             if i in found:
                 out.append(found[i][-1][0])
                 continue
-            inner = {out[p] for p in item.parents if out[p] and (items[p].kind == "leaf" or (items[p].op and items[p].op.view))}
+            inner = {
+                out[p]
+                for p in item.parents
+                if out[p] and (items[p].kind == "leaf" or (items[p].op and items[p].op.view))
+            }
             out.append(inner.pop() if len(inner) == 1 else "")
         return out, {i: [name for _, name in texts_of] for i, texts_of in found.items()}
 
@@ -405,9 +465,16 @@ class Recording:
         if item.op is None or not item.op.view or item.kind != "operation" or not item.parents:
             return None
         base = item.parents[0]
-        while self.graph.items[base].kind == "operation" and self.graph.items[base].op is not None and self.graph.items[base].op.view:
+        while (
+            self.graph.items[base].kind == "operation"
+            and self.graph.items[base].op is not None
+            and self.graph.items[base].op.view
+        ):
             base = self.graph.items[base].parents[0]
-        same = [base, *(k for k, other in enumerate(self.graph.items) if other.op is copy_slices and base in other.parents[:1])]
+        same = [
+            base,
+            *(k for k, other in enumerate(self.graph.items) if other.op is copy_slices and base in other.parents[:1]),
+        ]
         counters = [x.version for x in (item.live, *(self.graph.items[k].live for k in same)) if x is not None]
         counters.append(getattr(self.graph.items[base].node, "out_counter", None))  # it saved its own numbers
         counter = next((c for c in counters if type(c) is list), None)
@@ -469,7 +536,9 @@ class Recording:
                     sent = after = event[2]
                     say = f"**{nodes[target]['label']} passes {{sends}} back to {nodes[parent]['label']}:** the gradient of this output."
                     at = arrays.add(sent, ("event", k, 2))
-                    step = Step(phase="backward", kind="send", node=target, edge=edge["id"], sends=at, after=at, say=say)
+                    step = Step(
+                        phase="backward", kind="send", node=target, edge=edge["id"], sends=at, after=at, say=say
+                    )
                 else:
                     _, _, raw, sent, after = event
                     where = _place(raw.shape, sent.shape)
@@ -511,7 +580,9 @@ class Recording:
         if i in (self.ran.changed if self.ran else ()):
             say += " A hook of yours has changed it on the way."
         grad = cast(np.ndarray, cast(Pass, self.ran).grads[i])
-        return Step(phase="backward", kind="accumulate", node=i, edge=None, after=arrays.add(grad, ("grad", i)), say=say)
+        return Step(
+            phase="backward", kind="accumulate", node=i, edge=None, after=arrays.add(grad, ("grad", i)), say=say
+        )
 
     def _say(self, nodes: list[Node], edge: Edge, senders: list[list[int]], raw, sent, where: list[int]) -> str:
         node, parent = nodes[edge["target"]], nodes[edge["source"]]
@@ -530,13 +601,23 @@ class Recording:
             say += f"It is a rule of its own, and nothing here compares it with the true derivative of {node['expr']}."
         else:
             say = f"**{node['label']} passes a gradient of shape {_shape(sent.shape)} back to {to}, {{sends}}:**"
-            phrase = "the upstream gradient" if edge["local_text"] == "g" else _in_words(edge.get("words") or edge["local_text"])
+            phrase = (
+                "the upstream gradient"
+                if edge["local_text"] == "g"
+                else _in_words(edge.get("words") or edge["local_text"])
+            )
             if own:
                 phrase = f"what {own}.backward makes of the upstream gradient"
-            say += f" {phrase}" if phrase else f" what the rule of {node.get('function') or node['op']} makes of the upstream gradient"
+            say += (
+                f" {phrase}"
+                if phrase
+                else f" what the rule of {node.get('function') or node['op']} makes of the upstream gradient"
+            )
             if where:
                 dims = f"dim {where[0]}" if len(where) == 1 else f"dims {listed([str(w) for w in where])}"
-                say += f", summed over {dims} because {to} was broadcast from {_shape(sent.shape)} to {_shape(raw.shape)}."
+                say += (
+                    f", summed over {dims} because {to} was broadcast from {_shape(sent.shape)} to {_shape(raw.shape)}."
+                )
             else:
                 say += "."
         if edge["target"] in (self.ran.changed if self.ran else ()):
@@ -576,15 +657,28 @@ class Sweeper:
         locals_ = []
         for parent, target, slot in self.edges:
             source, item = self.graph.items[parent], self.graph.items[target]
-            known = source.node is not None and size_of(source) == size_of(item) == 1 and not isinstance(tensors[target], tuple)
+            known = (
+                source.node is not None
+                and size_of(source) == size_of(item) == 1
+                and not isinstance(tensors[target], tuple)
+            )
             edge = edge_of(tensors[target]) if known else None
             locals_.append(_or_nan(local_of(edge[0], slot)) if edge else math.nan)
-        return [_one_or_nan(v) for v in values], [_one_or_nan(g) for g in ran.grads], locals_, row_of([numbers(a) for a in arrays])
+        return (
+            [_one_or_nan(v) for v in values],
+            [_one_or_nan(g) for g in ran.grads],
+            locals_,
+            row_of([numbers(a) for a in arrays]),
+        )
 
 
 def _own_rule(item: Item) -> str:
     """The name of the autograd.Function that made an operation, "" for one of the table's rows."""
-    return cast(Any, item.node)._forward_cls.__name__ if item.kind == "operation" and isinstance(item.node, BackwardCFunction) else ""
+    return (
+        cast(Any, item.node)._forward_cls.__name__
+        if item.kind == "operation" and isinstance(item.node, BackwardCFunction)
+        else ""
+    )
 
 
 def _saved(item: Item) -> list[Saved]:
@@ -629,7 +723,9 @@ class Arrays:
         self.table: list = Later() if later else []
         self.index: dict[int, int] = {}
         self.held: list[np.ndarray] = []  # so that no id is given twice
-        self.where: list[tuple] = []  # what each is: ("value", item), ("grad", item), or ("event", number, place in the event)
+        self.where: list[
+            tuple
+        ] = []  # what each is: ("value", item), ("grad", item), or ("event", number, place in the event)
 
     @overload
     def add(self, array: np.ndarray, where: tuple = ()) -> int: ...
@@ -654,7 +750,11 @@ def _note(item: Item) -> provenance.Note | provenance.Cut | None:
 
 def _line(item: Item, cell_name):
     note = _note(item)
-    return None if note is None or note.code is None else source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), cell_name)
+    return (
+        None
+        if note is None or note.code is None
+        else source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), cell_name)
+    )
 
 
 def size_of(item: Item) -> int:

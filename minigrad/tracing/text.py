@@ -1,4 +1,5 @@
 """What a trace holds, in a few characters: arrays, differentials, and numbers as JSON can carry them."""
+
 from __future__ import annotations
 
 import math

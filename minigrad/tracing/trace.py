@@ -3,6 +3,7 @@
 What lives here: the one entry, for Values and Tensors. It loads the Tensor half only for a Tensor, so that a page without numpy works.
 What does not: anything that knows a screen, a notebook or a colour.
 """
+
 from __future__ import annotations
 
 import sys
@@ -16,8 +17,33 @@ from .scalar_trace import GraphCycleError, Recorded, record, trace_value, unused
 from .schema import Edge, Group, Node, Number, Numbers, Saved, Source, Step, Trace
 from .text import array_text
 
-__all__ = ["trace", "is_tensor", "record", "Recorded", "GraphCycleError", "walk", "replay_steps", "ledger", "to_text", "unused_words"]
-__all__ += ["unused_inputs", "array_text", "fmt", "Edge", "Group", "Node", "Number", "Numbers", "Row", "Saved", "Source", "Step", "Trace"]
+__all__ = [
+    "trace",
+    "is_tensor",
+    "record",
+    "Recorded",
+    "GraphCycleError",
+    "walk",
+    "replay_steps",
+    "ledger",
+    "to_text",
+    "unused_words",
+]
+__all__ += [
+    "unused_inputs",
+    "array_text",
+    "fmt",
+    "Edge",
+    "Group",
+    "Node",
+    "Number",
+    "Numbers",
+    "Row",
+    "Saved",
+    "Source",
+    "Step",
+    "Trace",
+]
 
 
 def trace(

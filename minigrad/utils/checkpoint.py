@@ -87,7 +87,9 @@ class _Region:
         return _Note(self, len(self.saved) - 1)
 
     def unpack(self, note):
-        if state.running is not self.running() or state.running is NOT_RUNNING:  # each pass computes once; outside of one, each look does
+        if (
+            state.running is not self.running() or state.running is NOT_RUNNING
+        ):  # each pass computes once; outside of one, each look does
             self.recompute()
             self.running = weakref.ref(state.running)
         if note.position not in self.again:
@@ -238,10 +240,14 @@ def checkpoint(
         if context_fn is not noop_context_fn or debug is not False:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
         if not any(isinstance(a, Variable) and a.requires_grad for a in args):
-            warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2)
+            warnings.warn(
+                "None of the inputs have requires_grad=True. Gradients will be None", UserWarning, stacklevel=2
+            )
         return CheckpointFunction.apply(function, preserve_rng_state, *args)
     if determinism_check not in ("default", "none"):
-        raise ValueError(f"determinism_check should be one of the following: ['default', 'none']. Received {determinism_check}")
+        raise ValueError(
+            f"determinism_check should be one of the following: ['default', 'none']. Received {determinism_check}"
+        )
     first, second = context_fn()
     if not state.grad:
         with first:
@@ -263,7 +269,9 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     """A sequence of modules in `segments` parts, all but the last checkpointed: about len/segments + segments activations are kept at a
     time. Raises ValueError for other keywords."""
     if use_reentrant is None:
-        warnings.warn(_EXPLICIT.replace("checkpoint: the", "checkpoint.checkpoint_sequential: the"), UserWarning, stacklevel=2)
+        warnings.warn(
+            _EXPLICIT.replace("checkpoint: the", "checkpoint.checkpoint_sequential: the"), UserWarning, stacklevel=2
+        )
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
@@ -281,5 +289,7 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
     size = len(functions) // segments
     last = size * (segments - 1)
     for start in range(0, last, size or 1):
-        input = checkpoint(run(functions[start : start + size]), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
+        input = checkpoint(
+            run(functions[start : start + size]), input, use_reentrant=use_reentrant, preserve_rng_state=preserve
+        )
     return run(functions[last:])(input)

@@ -117,13 +117,17 @@ def random_split(dataset: Dataset, lengths: Sequence[float], generator: Generato
             counts[i % len(counts)] += 1
         for i, n in enumerate(counts):
             if n == 0:
-                warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
+                warnings.warn(
+                    f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2
+                )
     else:
         counts = [int(n) for n in lengths]
     if sum(counts) != size:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     indices = randperm(size, generator=generator).tolist()
-    return [Subset(dataset, indices[end - n : end]) for end, n in zip(itertools.accumulate(counts), counts, strict=True)]
+    return [
+        Subset(dataset, indices[end - n : end]) for end, n in zip(itertools.accumulate(counts), counts, strict=True)
+    ]
 
 
 # Samplers: in which order ------------------------------------------------------------------------------------------------
@@ -157,8 +161,19 @@ class RandomSampler(Sampler):
     Raises TypeError if replacement is not a bool, ValueError for num_samples below 1.
     """
 
-    def __init__(self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Generator | None = None):
-        self.data_source, self.replacement, self._num_samples, self.generator = data_source, replacement, num_samples, generator
+    def __init__(
+        self,
+        data_source: Any,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Generator | None = None,
+    ):
+        self.data_source, self.replacement, self._num_samples, self.generator = (
+            data_source,
+            replacement,
+            num_samples,
+            generator,
+        )
         if not isinstance(replacement, bool):
             raise TypeError(f"replacement should be a boolean value, but got replacement={replacement}")
         if not isinstance(self.num_samples, int) or self.num_samples <= 0:
@@ -289,11 +304,15 @@ class DataLoader:
         if isinstance(dataset, IterableDataset):
             for name, value in (("shuffle", shuffle), ("sampler", sampler), ("batch_sampler", batch_sampler)):
                 if value not in (None, False):
-                    raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}")
+                    raise ValueError(
+                        f"DataLoader with IterableDataset: expected unspecified {name} option, but got {name}={value}"
+                    )
         if sampler is not None and shuffle:
             raise ValueError("sampler option is mutually exclusive with shuffle")
         if batch_sampler is not None and (batch_size != 1 or shuffle or sampler is not None or drop_last):
-            raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+            raise ValueError(
+                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"
+            )
         if batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
         self.dataset, self.num_workers, self.pin_memory, self.generator = dataset, num_workers, pin_memory, generator
@@ -323,7 +342,9 @@ class DataLoader:
         return len(self.sampler)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Any]:
-        _seed(self.generator)  # PyTorch draws a seed for its worker processes here: the numbers that follow are to be the same
+        _seed(
+            self.generator
+        )  # PyTorch draws a seed for its worker processes here: the numbers that follow are to be the same
         return self._batches()
 
     def _batches(self) -> Iterator[Any]:

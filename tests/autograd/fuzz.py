@@ -202,7 +202,10 @@ MARKS = [
         "{a}.requires_grad",
     )
 ]
-COPIES = [Made(f"{way}({{a}})", _same) for way in ("copy.copy", "copy.deepcopy", "saved", "torch.nn.Parameter", "torch.Tensor.clone")] + [
+COPIES = [
+    Made(f"{way}({{a}})", _same)
+    for way in ("copy.copy", "copy.deepcopy", "saved", "torch.nn.Parameter", "torch.Tensor.clone")
+] + [
     Made("copy.deepcopy([{a}, {b}])[1]", _same),
     Made("saved([{a}, {b}])[0]", _same),
 ]
@@ -226,7 +229,10 @@ FUNCTIONAL = (
             ("func.jvp(lambda x: F(x), (fresh({a}),), (torch.ones_like({a}),))[1]", _same),
             ("func.vjp(lambda x: F(x), owned({a}))[1](torch.ones_like({a}))[0]", _same),
             ("func.grad(lambda y: func.grad(lambda x: (F(x)).sum())(y).sum())(owned({a}))", _same),
-            ("func.jvp(lambda y: func.grad(lambda x: (F(x)).sum())(y), (fresh({a}),), (torch.ones_like({a}),))[1]", _same),
+            (
+                "func.jvp(lambda y: func.grad(lambda x: (F(x)).sum())(y), (fresh({a}),), (torch.ones_like({a}),))[1]",
+                _same,
+            ),
         )
     ]
     + [
@@ -407,8 +413,17 @@ def _names(torch):
         return y + x
 
     fw = import_module(f"{package}.autograd.forward_ad")
-    given = {"torch": torch, "func": import_module(f"{package}.func"), "fw": fw, "copy": copy, "level": fw.dual_level(), "logged": logged}
-    return given | {f.__name__: f for f in (Times, View, Same, Doubles, Saves, saved, fresh, owned, dual, log, one, part)}
+    given = {
+        "torch": torch,
+        "func": import_module(f"{package}.func"),
+        "fw": fw,
+        "copy": copy,
+        "level": fw.dual_level(),
+        "logged": logged,
+    }
+    return given | {
+        f.__name__: f for f in (Times, View, Same, Doubles, Saves, saved, fresh, owned, dual, log, one, part)
+    }
 
 
 def _tried(function):
@@ -527,7 +542,9 @@ def main() -> int:
         if not any(what in DIFFERS for what in theirs.values() if isinstance(what, str)):
             answers[seed] = digest(theirs)
         seed += 1
-    STORED.write_text("{\n" + ",\n".join(f'"{seed}": {json.dumps(answer)}' for seed, answer in answers.items()) + "\n}\n")
+    STORED.write_text(
+        "{\n" + ",\n".join(f'"{seed}": {json.dumps(answer)}' for seed, answer in answers.items()) + "\n}\n"
+    )
     return 0
 
 

@@ -39,7 +39,9 @@ def snippets() -> dict[str, str]:
 
 
 def stored() -> dict[str, Any]:
-    return {f"{path.stem}/{k}": v for path in sorted(HERE.glob("*.json")) for k, v in json.loads(path.read_text()).items()}
+    return {
+        f"{path.stem}/{k}": v for path in sorted(HERE.glob("*.json")) for k, v in json.loads(path.read_text()).items()
+    }
 
 
 def names(torch: Any) -> dict[str, Any]:

@@ -27,7 +27,9 @@ def test_the_stored_programs_are_worth_running():
     answers = [fuzz.run(minigrad, fuzz.program(seed)) for seed in range(100)]
     refused = [what for answer in answers for key, what in answer.items() if key.startswith("line") and what]
     assert 0.05 < len(refused) / sum(key.startswith("line") for answer in answers for key in answer) < 0.4
-    with_gradients = [a for a in answers if any(key[0] == "v" and type(what) is list and what[6] for key, what in a.items())]
+    with_gradients = [
+        a for a in answers if any(key[0] == "v" and type(what) is list and what[6] for key, what in a.items())
+    ]
     assert len(with_gradients) > 40
 
 

@@ -115,7 +115,9 @@ def test_memory_counts_each_storage_once():
     h = x * 1.5
     y = h.exp()
     rows = saved_rows((y * y.sin()).sum())
-    assert sum(r.bytes for r in rows if r.counted and r.shape == (100,)) == 100 * 4 * 2  # exp and sin(y); y is exp's own output
+    assert (
+        sum(r.bytes for r in rows if r.counted and r.shape == (100,)) == 100 * 4 * 2
+    )  # exp and sin(y); y is exp's own output
     assert {r.why for r in rows if not r.counted} == {"shared"}
     w = torch.ones(100, requires_grad=True)
     assert [r.why for r in saved_rows((w * x).sum()) if r.shape == (100,)] == ["leaf", "leaf"]
@@ -297,7 +299,9 @@ def test_profile_names_custom_functions_and_schedules():
     assert {"Twice", "TwiceBackward"} <= {e.key for e in prof.key_averages()}
     kept = []
     plan = torch.profiler.schedule(wait=1, warmup=1, active=2, repeat=1)
-    with torch.profiler.profile(schedule=plan, on_trace_ready=lambda p: kept.append({e.key: e.count for e in p.key_averages()})) as prof:
+    with torch.profiler.profile(
+        schedule=plan, on_trace_ready=lambda p: kept.append({e.key: e.count for e in p.key_averages()})
+    ) as prof:
         for _ in range(6):
             x.detach() * 2
             prof.step()
@@ -306,7 +310,10 @@ def test_profile_names_custom_functions_and_schedules():
 
 def test_a_crash_of_graphviz_costs_no_kernel(monkeypatch):
     dot = make_dot(torch.ones(2, requires_grad=True).sum())
-    for program, why in (("import os; os.abort()", "crashed"), ("raise ValueError('no such format')", "no such format")):
+    for program, why in (
+        ("import os; os.abort()", "crashed"),
+        ("raise ValueError('no such format')", "no such format"),
+    ):
         monkeypatch.setattr("minigrad.viz.DRAWS", program)
         with pytest.raises(RuntimeError, match=f"could not draw this graph: .*{why}"):
             dot.pipe("svg")
@@ -346,7 +353,10 @@ def test_inf_only_on_request():
         warnings.simplefilter("ignore")
         with torch.autograd.detect_anomaly():
             (1 / (x**2 - 1)).backward()
-        with pytest.raises(RuntimeError, match="'ReciprocalBackward0' returned inf values"), torch.autograd.detect_anomaly(check_inf=True):
+        with (
+            pytest.raises(RuntimeError, match="'ReciprocalBackward0' returned inf values"),
+            torch.autograd.detect_anomaly(check_inf=True),
+        ):
             (1 / (x**2 - 1)).backward()
 
 
@@ -455,7 +465,9 @@ def test_fast_gradcheck_takes_a_few_passes_and_sees_what_is_wrong():
     assert torch.autograd.gradcheck(torch.sin, (torch.tensor(0.5, dtype=torch.float64, requires_grad=True),), **options)
     for fast in (False, True):
         none = torch.randn(0, 3, dtype=torch.float64, requires_grad=True)
-        assert torch.autograd.gradcheck(torch.sin, (none,), check_batched_grad=True, check_forward_ad=True, fast_mode=fast)
+        assert torch.autograd.gradcheck(
+            torch.sin, (none,), check_batched_grad=True, check_forward_ad=True, fast_mode=fast
+        )
     w, small = torch.randn(3, 3, dtype=torch.float64), torch.randn(2, 3, dtype=torch.float64, requires_grad=True)
     with pytest.raises(RuntimeError, match=r"(?s)Jacobian mismatch for output 0.*entries differ"):
         torch.autograd.gradcheck(lambda x: _Turned.apply(x, w), (small,), fast_mode=True)

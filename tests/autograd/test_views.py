@@ -9,7 +9,9 @@ import minigrad as torch
 def test_a_view_with_elements_in_one_place_is_not_written_to(view):
     x = torch.ones(4, requires_grad=True)
     y = x * 1
-    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"):
+    with pytest.raises(
+        RuntimeError, match="more than one element of the written-to tensor refers to a single memory location"
+    ):
         view(y).mul_(2)
     y.sum().backward()
     assert y.tolist() == x.grad.tolist() == [1, 1, 1, 1]

@@ -43,7 +43,9 @@ def _batches(case):
     for name, spec in case.inputs.items():
         a = arrays[name]
         if spec.grad:
-            rolled = [np.roll(a, i).reshape(a.shape) for i in range(SAMPLES)]  # the same numbers: whatever domain they are in
+            rolled = [
+                np.roll(a, i).reshape(a.shape) for i in range(SAMPLES)
+            ]  # the same numbers: whatever domain they are in
             if "invertible" in str(spec.kind):
                 rolled = [a * (1 + i / 4) for i in range(SAMPLES)]
             batched[name] = torch.tensor(np.stack(rolled))
@@ -61,7 +63,11 @@ def _call(case, names, values, others):
 def _same(a, b, case):
     coarse = a.dtype == torch.float32 or any("float32" in x.dtype for x in case.inputs.values())
     tolerance = 1e-5 if coarse else 1e-9
-    return a.shape == b.shape and a.dtype == b.dtype and np.allclose(a.array, b.array, tolerance, tolerance, equal_nan=True)
+    return (
+        a.shape == b.shape
+        and a.dtype == b.dtype
+        and np.allclose(a.array, b.array, tolerance, tolerance, equal_nan=True)
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -124,7 +130,9 @@ def test_most_cases_run_batched(monkeypatch):
 
     fallbacks = Counter()
     one_by_one, by_sample = batching._one_by_one, func._sample_by_sample
-    monkeypatch.setattr(batching, "_one_by_one", lambda level, op, *rest: fallbacks.update(["row"]) or one_by_one(level, op, *rest))
+    monkeypatch.setattr(
+        batching, "_one_by_one", lambda level, op, *rest: fallbacks.update(["row"]) or one_by_one(level, op, *rest)
+    )
     monkeypatch.setattr(func, "_sample_by_sample", lambda *rest: fallbacks.update(["function"]) or by_sample(*rest))
     ran = 0
     for key in list(CASES)[::7]:

@@ -1,4 +1,5 @@
 """`python -m tests.benchmarks`: see run.py; `python -m tests.benchmarks view`: see view.py."""
+
 import sys
 
 if sys.argv[1:2] == ["view"]:

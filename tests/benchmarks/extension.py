@@ -4,6 +4,7 @@ What is measured: CPU time in one IPython, loaded and unloaded in turn, median o
 engines, in which every node notes its line (the first few thousand of a cell do); and the cells of the course, whose lines are counted in
 one run and whose time is taken in another, without lines. Only the ratios mean something.
 """
+
 import contextlib
 import io
 import json
@@ -23,15 +24,20 @@ ROUNDS = 15
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 CELLS = {  # what: (cell that prepares, cell that is timed, repetitions)
     "a cell without minigrad": ("", "y = [i * i for i in range(100)]", 200),
-    "500 Values, forward and backward": ("""
+    "500 Values, forward and backward": (
+        """
 from minigrad import Value
 def values():
     a, b = Value(2.0), Value(0.5)
     for _ in range(167):
         a = (a * b + 1.0).tanh()
     a.backward()
-""", "values()", 20),
-    "40 Tensor operations on a batch of 32, forward and backward": ("""
+""",
+        "values()",
+        20,
+    ),
+    "40 Tensor operations on a batch of 32, forward and backward": (
+        """
 import minigrad as torch
 w, h0 = torch.randn(64, 64, requires_grad=True), torch.randn(32, 64)
 def tensors():
@@ -39,8 +45,12 @@ def tensors():
     for _ in range(20):
         h = (h @ w).tanh()
     h.sum().backward()
-""", "tensors()", 20),
-    "100 training steps of a perceptron, 2-16-1": ("""
+""",
+        "tensors()",
+        20,
+    ),
+    "100 training steps of a perceptron, 2-16-1": (
+        """
 import minigrad as torch
 from minigrad import nn
 model = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
@@ -51,7 +61,10 @@ def train():
         optimizer.zero_grad()
         nn.functional.mse_loss(model(x), t).backward()
         optimizer.step()
-""", "train()", 1),
+""",
+        "train()",
+        1,
+    ),
 }
 
 
@@ -93,7 +106,10 @@ def cells_of(chapter: Path, count: bool) -> list[tuple[float, int, int]]:
             counted[i] += 1
             return get(depth + 1)
 
-        scalar._frame, provenance._getframe = partial(counting, 0, scalar._frame), partial(counting, 1, provenance._getframe)
+        scalar._frame, provenance._getframe = (
+            partial(counting, 0, scalar._frame),
+            partial(counting, 1, provenance._getframe),
+        )
     else:
         scalar.record_lines = provenance.record_lines = lambda *_, **__: None
     shell = InteractiveShell.instance(config=Config({"HistoryManager": {"enabled": False}}))
@@ -139,7 +155,11 @@ def course(shell) -> None:
     shares, all_cells, all_lines = [], 0.0, 0.0
     for chapter in sorted(NOTEBOOKS.glob("[0-9]*.ipynb")):
         timed, counted = (
-            json.loads(subprocess.run([sys.executable, "-m", __spec__.name, how, chapter], check=True, capture_output=True).stdout)
+            json.loads(
+                subprocess.run(
+                    [sys.executable, "-m", __spec__.name, how, chapter], check=True, capture_output=True
+                ).stdout
+            )
             for how in ("time", "count")
         )
         for number, ((seconds, _, _), (_, values, tensors)) in enumerate(zip(timed, counted, strict=True), 1):
@@ -147,7 +167,9 @@ def course(shell) -> None:
             all_cells, all_lines = all_cells + seconds, all_lines + lines
             shares.append((100 * lines / seconds, f"{chapter.name}, code cell {number}"))
     shares.sort(reverse=True)
-    print(f"lines cost {100 * all_lines / all_cells:.2f} % of the {len(shares)} cells of the course; the most in one cell:")
+    print(
+        f"lines cost {100 * all_lines / all_cells:.2f} % of the {len(shares)} cells of the course; the most in one cell:"
+    )
     for share, cell in shares[:5]:
         print(f"    {share:4.1f} %  {cell}")
 
@@ -157,8 +179,10 @@ def main() -> None:
     shell.ast_node_interactivity = "none"
     for what, (prepare, cell, times) in CELLS.items():
         plain, ratios = measure(shell, prepare, cell, times)
-        print(f"{what}: {plain * 1e3:.2f} ms; with the extension {100 * (statistics.median(ratios) - 1):+.1f} % "
-              f"(middle half {100 * (ratios[len(ratios) // 4] - 1):+.1f} to {100 * (ratios[-len(ratios) // 4] - 1):+.1f} %)")
+        print(
+            f"{what}: {plain * 1e3:.2f} ms; with the extension {100 * (statistics.median(ratios) - 1):+.1f} % "
+            f"(middle half {100 * (ratios[len(ratios) // 4] - 1):+.1f} to {100 * (ratios[-len(ratios) // 4] - 1):+.1f} %)"
+        )
     course(shell)
 
 

@@ -2,6 +2,7 @@
 
 Importing this file imports jax. Every function returns a step without arguments, which waits for its result.
 """
+
 import jax
 import jax.numpy as jnp
 import numpy as np

@@ -8,6 +8,7 @@ What is measured: CPU time, one thread, engines in turn in one process (S2: one 
 see the other's objects), several rounds; per round the ratio peer / minigrad; its median, and the middle half of the rounds. Only these
 ratios mean something: machines differ and are shared. Nothing of minigrad is switched off.
 """
+
 import argparse
 import gc
 import importlib.util
@@ -200,7 +201,11 @@ def imports(rounds: int) -> str:
     def cost(code: str) -> float:
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         script = f"import time; t = time.process_time(); {code}; print(time.process_time() - t)"
-        return float(subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True).stdout)
+        return float(
+            subprocess.run(
+                [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+            ).stdout
+        )
 
     found = {code: statistics.median([cost(code) for _ in range(rounds)]) * 1e3
              for code in ("import numpy", "import minigrad; minigrad.tensor", "import minigrad.scalar")}  # fmt: skip
@@ -287,7 +292,9 @@ def table(rows: list[tuple[Row, list[float], list[float]]]) -> str:
 
 def figures(measured: str) -> str:
     """The four ratios of README, from the table; "" if one of their rows was not measured."""
-    rows = {row[1]: row for line in measured.splitlines() if len(row := [cell.strip() for cell in line.split("|")]) == 9}
+    rows = {
+        row[1]: row for line in measured.splitlines() if len(row := [cell.strip() for cell in line.split("|")]) == 9
+    }
     if not IN_README.keys() <= rows.keys():
         return ""
     peers = {"torch": "PyTorch"}
@@ -310,7 +317,9 @@ def main() -> None:
     parser.add_argument("keys", nargs="*", help="workloads to run, such as T1 S2 (default: all)")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--budget", type=float, default=0.15, help="CPU seconds per engine and round")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md, and four ratios into README.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put the table into docs/benchmarks.md, and four ratios into README.md"
+    )
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--memory", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -337,7 +346,9 @@ def main() -> None:
             mine, theirs = interleaved(row, options.rounds, options.budget)
         done.append((row, mine, theirs))
         print(table([(row, mine, theirs)]).splitlines()[-1], flush=True)
-    versions = [f"{m} {importlib.import_module(m).__version__}" for m in ("numpy", "torch") if importlib.util.find_spec(m)]
+    versions = [
+        f"{m} {importlib.import_module(m).__version__}" for m in ("numpy", "torch") if importlib.util.find_spec(m)
+    ]
     versions[0] += blas()
     machine = f"Python {platform.python_version()}, {', '.join(versions)}; {platform.machine()}, one thread, CPU time."
     text = f"{table(done)}\n\n{imports(5)}; {sweep(5)}; {memory()}.\n\n{machine}"

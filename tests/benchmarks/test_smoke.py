@@ -1,4 +1,5 @@
 """Every workload runs on minigrad, and its gradients are numbers. Nothing here looks at a clock."""
+
 import gc
 import math
 import tracemalloc
@@ -36,7 +37,10 @@ def test_the_same_in_jax(row):
 
 def test_forward_over_reverse_gives_the_same_product():
     torch = TENSOR_ROWS[0].kind("minigrad")
-    both = [make(torch)().detach().numpy() for make in (workloads.hessian_vector_product, workloads.hessian_vector_product_by_jvp)]
+    both = [
+        make(torch)().detach().numpy()
+        for make in (workloads.hessian_vector_product, workloads.hessian_vector_product_by_jvp)
+    ]
     np.testing.assert_allclose(*both, rtol=1e-4, atol=1e-6)
 
 

@@ -8,6 +8,7 @@ notebooks usually do: an ipywidgets slider whose every change renders the graph 
 nodes, and NAIVE_SECONDS until its first picture stands and as long again for its moves. Where it takes longer, the table says so. Times
 are wall-clock times of one machine and only mean something beside each other.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -141,9 +142,15 @@ def kilo(count: float) -> str:
 def measure(sizes: list[int]) -> list[list[str]]:
     """A row of the table for each size and way."""
     ways = [(n, "view", f"graph(computations[{n}][1])") for n in sizes]
-    ways += [(n, way, f"graph(computations[{n}][1], limit=1_000{more})") for n in sizes if 120 < n <= 1000
-             for way, more in (("view, all open", ""), ("view, at the end", ", step='end'"))]
-    ways += [(n, "naive", f"naive({n})") for n in sorted(sizes) if n <= 1000]  # the largest last: a kernel inside Graphviz hears nobody
+    ways += [
+        (n, way, f"graph(computations[{n}][1], limit=1_000{more})")
+        for n in sizes
+        if 120 < n <= 1000
+        for way, more in (("view, all open", ""), ("view, at the end", ", step='end'"))
+    ]
+    ways += [
+        (n, "naive", f"naive({n})") for n in sorted(sizes) if n <= 1000
+    ]  # the largest last: a kernel inside Graphviz hears nobody
     chromium = lab.find_chromium()
     if chromium is None:
         raise SystemExit(f"minigrad: {lab.NO_CHROMIUM}")
@@ -151,7 +158,9 @@ def measure(sizes: list[int]) -> list[list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder) / "files"
         root.mkdir()
-        nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(c) for c in (SETUP, NAIVE, *(code for _, _, code in ways))])
+        nb = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(c) for c in (SETUP, NAIVE, *(code for _, _, code in ways))]
+        )
         nb.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(nb, root / "bench.ipynb")
         with lab.lab_server(root, Path(folder) / "home") as address, lab.chromium(chromium) as context:
@@ -173,7 +182,9 @@ def measure(sizes: list[int]) -> list[list[str]]:
                 received[0] = 0
                 ready = ".noUi-handle" if way == "naive" else '.mg-root[data-ready="1"]'
                 if way == "naive":
-                    ready = ".jp-OutputArea-output .jp-OutputArea-output img, .widget-output img, .jp-OutputArea-output svg"
+                    ready = (
+                        ".jp-OutputArea-output .jp-OutputArea-output img, .widget-output img, .jp-OutputArea-output svg"
+                    )
                 timed = page.evaluate(RUN, [cell, ready, NAIVE_SECONDS if way == "naive" else 120])
                 if timed is None:
                     rows += [[f"{size:,}", other, f"over {NAIVE_SECONDS} s", *[""] * 6] for size, other, _ in ways[k:]]
@@ -194,8 +205,22 @@ def measure(sizes: list[int]) -> list[list[str]]:
                 if way != "naive":
                     step, _ = page.evaluate(FRAMES, [cell, 60, "step"])
                     page.wait_for_timeout(300)
-                frame, apart, steps = (f"{p(times, 0.5):.1f} / {p(times, 0.95):.1f}" if times else "" for times in (slide, gaps, step))
-                rows.append([f"{n:,}", way, f"{whole:.0f}", f"{after:.0f}", frame or "none", apart, steps, kilo(opened), kilo(per_move)])
+                frame, apart, steps = (
+                    f"{p(times, 0.5):.1f} / {p(times, 0.95):.1f}" if times else "" for times in (slide, gaps, step)
+                )
+                rows.append(
+                    [
+                        f"{n:,}",
+                        way,
+                        f"{whole:.0f}",
+                        f"{after:.0f}",
+                        frame or "none",
+                        apart,
+                        steps,
+                        kilo(opened),
+                        kilo(per_move),
+                    ]
+                )
                 print("  ".join(rows[-1]), flush=True)
                 if way != "naive":
                     notebook.wait_idle()

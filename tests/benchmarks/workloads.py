@@ -3,6 +3,7 @@
 What lives here: for each workload a function that takes an engine (`torch`: PyTorch or minigrad; `Value`: a class of scalars) and returns a
 function that does one step and returns a number to look at. What does not: clocks, goals and peers (run.py).
 """
+
 import random
 
 # Scalars ---------------------------------------------------------------------------------------------------------------------
@@ -54,7 +55,8 @@ def moons_loss(Value, samples=100):
     rng = random.Random(1)
     sizes = [2, 16, 16, 1]
     layers = [
-        [([Value(rng.uniform(-1, 1)) for _ in range(n)], Value(0.0)) for _ in range(m)] for n, m in zip(sizes, sizes[1:], strict=False)
+        [([Value(rng.uniform(-1, 1)) for _ in range(n)], Value(0.0)) for _ in range(m)]
+        for n, m in zip(sizes, sizes[1:], strict=False)
     ]
     data = []
     for i in range(samples):
@@ -382,7 +384,9 @@ def _chain_of(torch, size):
         s = torch.sigmoid(h * 2.0 - y)
         return (h * s + torch.exp(-x * x) * 0.5 - y) * torch.relu(x + y) + 1.0
 
-    if torch.__name__ == "minigrad":  # PyTorch's own compiler needs twenty seconds and a C++ compiler: the goal is against its eager mode
+    if (
+        torch.__name__ == "minigrad"
+    ):  # PyTorch's own compiler needs twenty seconds and a C++ compiler: the goal is against its eager mode
         f = torch.compile(f)
     x, y = torch.randn(size, requires_grad=True), torch.randn(size, requires_grad=True)
     g = torch.randn(size)

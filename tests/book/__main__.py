@@ -106,7 +106,9 @@ def pairs(cell: NotebookNode, done: NotebookNode) -> list[tuple[NotebookNode, No
             output = other
         found.append((output, other))
     if stored and (left := list(moving)):
-        raise ValueError(f"nothing is stored of what the run shows and moves: {left[0].data['text/plain'][:200]}\n{cell.source}")
+        raise ValueError(
+            f"nothing is stored of what the run shows and moves: {left[0].data['text/plain'][:200]}\n{cell.source}"
+        )
     return found
 
 
@@ -136,7 +138,9 @@ def guess(exercise: str) -> str:
     """The form in which a prediction is made: a field, or one for each entry."""
     (call,) = (n for n in ast.walk(ast.parse(exercises[exercise].stub)) if isinstance(n, ast.Call))
     entries = ast.literal_eval(call.args[1])
-    return words.form(exercise, list(entries) if isinstance(entries, dict) else ["Your prediction"], "Note it, and show what happens")
+    return words.form(
+        exercise, list(entries) if isinstance(entries, dict) else ["Your prediction"], "Note it, and show what happens"
+    )
 
 
 def opened(cell: NotebookNode, before: list[NotebookNode]) -> list[NotebookNode]:
@@ -148,12 +152,18 @@ def opened(cell: NotebookNode, before: list[NotebookNode]) -> list[NotebookNode]
     cell.metadata["tags"] = ["mg-answer", f"mg-for-{name}"]
     if any(f'id="guess-{name}"' in c.source for c in before):
         return [new_markdown_cell(words.waits(exercise))]
-    return [new_markdown_cell(words.form(exercise, [], "Show it", "In the notebook this opens when the exercise has passed."))]
+    return [
+        new_markdown_cell(
+            words.form(exercise, [], "Show it", "In the notebook this opens when the exercise has passed.")
+        )
+    ]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.book", description=__doc__)
-    parser.add_argument("--sphinx", default=sys.executable, help="the Python that has Sphinx, myst-nb, furo and latex2mathml")
+    parser.add_argument(
+        "--sphinx", default=sys.executable, help="the Python that has Sphinx, myst-nb, furo and latex2mathml"
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "build/book")
     parser.add_argument("chapters", nargs="*", help="first letters of notebooks; all by default")
     given = parser.parse_args()
@@ -161,9 +171,17 @@ def main() -> int:
     shutil.rmtree(source, ignore_errors=True)
     shutil.rmtree(given.out, ignore_errors=True)
     (source / "_static").mkdir(parents=True)
-    paths = [p for p in sorted((ROOT / "notebooks").glob("*.ipynb")) if not given.chapters or p.name.startswith(tuple(given.chapters))]
+    paths = [
+        p
+        for p in sorted((ROOT / "notebooks").glob("*.ipynb"))
+        if not given.chapters or p.name.startswith(tuple(given.chapters))
+    ]
     with ProcessPoolExecutor(2) as pool:
-        lessons = [one for found in pool.map(partial(chapter, source=source, pages={p.stem for p in paths}), paths) for one in found]
+        lessons = [
+            one
+            for found in pool.map(partial(chapter, source=source, pages={p.stem for p in paths}), paths)
+            for one in found
+        ]
     print(*map(told, lessons), sep="\n", flush=True)
     (source / "index.md").write_text(words.index(paths), encoding="utf-8")
     sheet = (HERE / "cheat_sheet.md").read_text(encoding="utf-8")
@@ -174,7 +192,9 @@ def main() -> int:
         shutil.copy(HERE / name, source / "_static")
     command = [given.sphinx, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", str(HERE)]
     command += ["-d", str(source / "_doctrees"), str(source), str(given.out)]
-    return subprocess.run(command, check=False).returncode or int(any(told(lesson).startswith("✗") for lesson in lessons))
+    return subprocess.run(command, check=False).returncode or int(
+        any(told(lesson).startswith("✗") for lesson in lessons)
+    )
 
 
 if __name__ == "__main__":

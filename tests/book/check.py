@@ -28,7 +28,20 @@ from tests.browser.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
 
 LIGHT = 300_000  # bytes, compressed, of everything that the first chapter asks for
 WALKED = "01"  # the page that is gone through with Tab, which takes a while
-NAMED = {"button", "checkbox", "combobox", "image", "img", "link", "radio", "searchbox", "slider", "spinbutton", "tab", "textbox"}
+NAMED = {
+    "button",
+    "checkbox",
+    "combobox",
+    "image",
+    "img",
+    "link",
+    "radio",
+    "searchbox",
+    "slider",
+    "spinbutton",
+    "tab",
+    "textbox",
+}
 SAID = "e => e.querySelector('.mg-words').textContent"
 SHOWN = "e => ['.mg-figure', '.mg-words', '.mg-note', '.mg-code-line', '.mg-below'].map((part) => e.querySelector(part)?.innerHTML).join()"
 DARK = """() => [...document.querySelectorAll("body, article *")].filter((e) => e.checkVisibility()).filter((e) => {
@@ -56,7 +69,10 @@ CARDS = """e => [...e.querySelectorAll('.mg-card')].map((card) =>
 def problems(context: BrowserContext, file: Path) -> tuple[list[str], int]:
     """What is wrong with a page, in sentences; and what it weighs, compressed, with all that it asks for."""
     page, found, asked = context.new_page(), [], {file}
-    page.on("console", lambda message: found.append(f"console: {message.text}") if message.type in ("error", "warning") else None)
+    page.on(
+        "console",
+        lambda message: found.append(f"console: {message.text}") if message.type in ("error", "warning") else None,
+    )
     page.on("pageerror", lambda error: found.append(f"script: {error}"))
 
     def ask(request):
@@ -73,14 +89,20 @@ def problems(context: BrowserContext, file: Path) -> tuple[list[str], int]:
         figure.scroll_into_view_if_needed()
         try:
             page.wait_for_function("e => e.dataset.open", arg=figure.element_handle())
-            found += moved(figure, file.parent) if figure.get_attribute("data-open") == "yes" else ["a picture does not open"]
+            found += (
+                moved(figure, file.parent)
+                if figure.get_attribute("data-open") == "yes"
+                else ["a picture does not open"]
+            )
         except TimeoutError as error:
             found.append(f"{figure.get_attribute('data-live')}: {error}")
     found += links(page, file) + printed(page) + heard(page) + (walked(page) if file.name.startswith(WALKED) else [])
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
         found += barriers(page, theme)
-        if page.evaluate("theme => [...document.images].some((plot) => getComputedStyle(plot).colorScheme != theme)", theme):
+        if page.evaluate(
+            "theme => [...document.images].some((plot) => getComputedStyle(plot).colorScheme != theme)", theme
+        ):
             found.append(f"{theme}: a plot follows another theme than its page")
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_timeout(100)  # formulas are fitted in
@@ -148,10 +170,18 @@ def stepped(figure: Locator, trace: dict[str, Any]) -> list[str]:
     early = [number(text) for _, text in root.evaluate(CARDS)]
     root.locator(".mg-end").first.evaluate("e => e.click()")
     late = [(label, number(text), last_place(text)) for label, text in root.evaluate(CARDS)]
-    found = [] if (start, root.get_attribute("data-step")) == ("0", str(len(trace["steps"]))) else ["does not step to its end"]
+    found = (
+        []
+        if (start, root.get_attribute("data-step")) == ("0", str(len(trace["steps"])))
+        else ["does not step to its end"]
+    )
     found += ["shows gradients before it starts"] if any(x is not None for x in early) else []
     for label, shown, last in late:
-        if shown is not None and label in grads and not any(abs(shown - g) <= max(0.006 * abs(g), last / 2) + 1e-9 for g in grads[label]):
+        if (
+            shown is not None
+            and label in grads
+            and not any(abs(shown - g) <= max(0.006 * abs(g), last / 2) + 1e-9 for g in grads[label])
+        ):
             found.append(f"{label} has the gradient {shown}, and the engine says {grads[label]}")
     if grads and not any(shown is not None for _, shown, _ in late) and root.locator(".mg-card").count():
         found.append("shows no gradient at its end")
@@ -212,11 +242,15 @@ def played(figure: Locator, table: dict[str, Any]) -> tuple[list[str], str]:
         if table["film"] and control["name"] == table["film"]["at"]:
             found += rolled(figure, control)
             continue
-        reached = {control["value"]: here} | {place: to for place, to in places(table, here, control) if to in table["at"]}
+        reached = {control["value"]: here} | {
+            place: to for place, to in places(table, here, control) if to in table["at"]
+        }
         place = max(reached) if max(reached) != control["value"] else min(reached)
         if place != control["value"]:
             to = reached[place]
-            found += led(figure, table, (here, to), f"{control['label']} = {place}", lambda c=control, p=place: put(figure, c, p))
+            found += led(
+                figure, table, (here, to), f"{control['label']} = {place}", lambda c=control, p=place: put(figure, c, p)
+            )
             here = to
     for button in scene()["buttons"]:
         to = table["moves"].get(here, {}).get(button["name"], [[0, here]])[0][1]
@@ -235,7 +269,11 @@ def led(figure: Locator, table: dict[str, Any], way: tuple[str, str], move: str,
     if (old["svg"], old["say"]) != (new["svg"], new["say"]) and not changed(figure, before):
         return [f"nothing changes: {move}"]
     shown = figure.evaluate(SAID)
-    return [] if table["film"] or shown.strip() == new["say"].strip() else [f"{move} says {shown!r}, and Python said {new['say']!r}"]
+    return (
+        []
+        if table["film"] or shown.strip() == new["say"].strip()
+        else [f"{move} says {shown!r}, and Python said {new['say']!r}"]
+    )
 
 
 def rolled(figure: Locator, control: dict[str, Any]) -> list[str]:
@@ -268,7 +306,9 @@ def put(figure: Locator, control: dict[str, Any], place: Any) -> None:
 def changed(figure: Locator, before: str) -> bool:
     """Is something else shown than before, within a moment?"""
     try:
-        figure.page.wait_for_function(f"([e, before]) => ({SHOWN})(e) !== before", arg=[figure.element_handle(), before], timeout=10_000)
+        figure.page.wait_for_function(
+            f"([e, before]) => ({SHOWN})(e) !== before", arg=[figure.element_handle(), before], timeout=10_000
+        )
     except TimeoutError:
         return False
     return True
@@ -288,8 +328,16 @@ def printed(page: Page) -> list[str]:
     page.emulate_media(media="print", color_scheme="dark")
     page.wait_for_timeout(100)  # the page hears of it
     found = [f"paper is dark: {html}" for html in page.evaluate(DARK)]
-    found += ["controls are printed"] if page.locator(".mg-live[data-open=yes] > div").locator("visible=true").count() else []
-    found += [f"{what} is printed" for what in (".mg-guess", ".skip-to-content") if page.locator(what).locator("visible=true").count()]
+    found += (
+        ["controls are printed"]
+        if page.locator(".mg-live[data-open=yes] > div").locator("visible=true").count()
+        else []
+    )
+    found += [
+        f"{what} is printed"
+        for what in (".mg-guess", ".skip-to-content")
+        if page.locator(what).locator("visible=true").count()
+    ]
     stored = page.locator(".mg-live[data-open=yes] > img")
     found += ["a stored picture is not printed"] if stored.count() != stored.locator("visible=true").count() else []
     page.emulate_media(media="screen", color_scheme="light")
@@ -307,7 +355,11 @@ def heard(page: Page) -> list[str]:
     nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
     shown = [(n["role"]["value"], n.get("name", {}).get("value", ""), n) for n in nodes if not n["ignored"]]
     found = [f"a {role} has no name" for role, name, _ in shown if role in NAMED and not name.strip()]
-    levels = [next(p["value"]["value"] for p in n["properties"] if p["name"] == "level") for role, _, n in shown if role == "heading"]
+    levels = [
+        next(p["value"]["value"] for p in n["properties"] if p["name"] == "level")
+        for role, _, n in shown
+        if role == "heading"
+    ]
     found += ["headings do not begin with the one title"] if levels[:1] != [1] or levels.count(1) != 1 else []
     found += ["a heading skips a level"] if any(b > a + 1 for a, b in zip(levels, levels[1:], strict=False)) else []
     found += [f"there are {n} main parts" for n in [sum(role == "main" for role, _, _ in shown)] if n != 1]
@@ -332,7 +384,9 @@ def walked(page: Page) -> list[str]:
         found += [] if seen else [f"the keyboard's place is not seen: {html}"]
         way += [place] if place >= 0 else []
     missed = [k for k in range(count) if k not in way]
-    found += [f"the keyboard does not come to {page.evaluate('k => mgWay[k].outerHTML.slice(0, 120)', k)}" for k in missed]
+    found += [
+        f"the keyboard does not come to {page.evaluate('k => mgWay[k].outerHTML.slice(0, 120)', k)}" for k in missed
+    ]
     return found + (["the keyboard jumps back"] if way != sorted(way) else [])
 
 
@@ -351,7 +405,9 @@ def links(page: Page, file: Path) -> list[str]:
 
 def barriers(page: Page, theme: str) -> list[str]:
     found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
-    return [f"{theme}: {v['id']}: {v['help']} ({len(v['nodes'])} times, first {v['nodes'][0]['html'][:160]})" for v in found]
+    return [
+        f"{theme}: {v['id']}: {v['help']} ({len(v['nodes'])} times, first {v['nodes'][0]['html'][:160]})" for v in found
+    ]
 
 
 def main(folder: str = str(ROOT / "build/book"), *names: str) -> int:

@@ -14,7 +14,10 @@ myst_enable_extensions, myst_heading_anchors = ["dollarmath", "amsmath", "html_i
 html_theme, html_favicon = "furo", "favicon.svg"
 pygments_style, pygments_dark_style = "default", "github-dark"
 html_static_path = ["_static"]
-html_css_files = ["book.css", ("views.css", {"media": "not all"})]  # book.js lets it apply: the first paint needs only the text's own
+html_css_files = [
+    "book.css",
+    ("views.css", {"media": "not all"}),
+]  # book.js lets it apply: the first paint needs only the text's own
 html_js_files = [("page.js", {"defer": "defer"}), ("book.js", {"defer": "defer"})]
 html_use_index = html_show_sphinx = html_show_copyright = html_show_sourcelink = html_copy_source = False
 html_theme_options = {
@@ -27,7 +30,9 @@ def _math(self, node):
     inline = node.tagname == "math"
     text = node.astext().replace("{aligned}", "{align*}")  # the one of the two that latex2mathml knows
     text = re.sub(r"\\\\\[[\d.]+\w+\]", r"\\\\", text)  # it prints the space that a row asks for
-    mathml = "".join(latex2mathml.converter.convert(part, display="inline" if inline else "block") for part in _parts(text, inline))
+    mathml = "".join(
+        latex2mathml.converter.convert(part, display="inline" if inline else "block") for part in _parts(text, inline)
+    )
     mathml = re.sub(r"<mo>(\w\w+)</mo>", r"<mi>\1</mi>", mathml)  # the name of a function, no sign between two
     self.body.append(mathml if inline else f'<div class="math" tabindex="0">{mathml}</div>')
     raise SkipNode
@@ -43,7 +48,7 @@ def _page(app, pagename, templatename, context, doctree):
 
     The empty corner of a table is no header, which a screen reader would announce."""
     context["css_files"] = [file for file in context["css_files"] if "mystnb" not in file.filename]
-    context["body"] = re.sub(r'<th[^>]*>(<p></p>)?</th>', "<td></td>", context.get("body") or "")
+    context["body"] = re.sub(r"<th[^>]*>(<p></p>)?</th>", "<td></td>", context.get("body") or "")
 
 
 def setup(app):

@@ -25,7 +25,9 @@ class Opened:
         self.cut = False  # are there pictures for which there was no room?
         self.states: list[dict[str, Any]] = []
         self.at: dict[Key, int | None] = {}  # None: no room
-        self.alone: dict[int, list[int | None]] = {}  # fold: where it is open with nothing but what it is in, and where that is closed
+        self.alone: dict[
+            int, list[int | None]
+        ] = {}  # fold: where it is open with nothing but what it is in, and where that is closed
         self.home, self.operations, step = self._key(), frozenset(view._open), view.step
         try:
             self._fill()
@@ -52,7 +54,9 @@ class Opened:
                 closed = self._after(self.home, lambda key=fold.key: self.view.fold(key))
                 self.alone[fold.key] = [0, closed]
             else:
-                self.alone[fold.key] = [self._after(self.home, lambda key=key: self._open(key)) for key in (fold.key, fold.parent)]
+                self.alone[fold.key] = [
+                    self._after(self.home, lambda key=key: self._open(key)) for key in (fold.key, fold.parent)
+                ]
         queue = [*self.at]
         for key in queue:  # grows
             if (n := self.at[key]) is None:
@@ -124,7 +128,11 @@ class Opened:
             return [*found, ("fold operations", {"type": "fold", "what": "operations"})]
         keys = [node["fold"] for node in view.trace["nodes"] if "fold" in node]
         keys += [frame["fold"] for frame in view.picture.get("frames", ())]
-        what = [*dict.fromkeys(keys), *(["all", "none"] if view.can_fold else []), *(["network"] if view._subject.network else [])]
+        what = [
+            *dict.fromkeys(keys),
+            *(["all", "none"] if view.can_fold else []),
+            *(["network"] if view._subject.network else []),
+        ]
         return [(f"fold {w}", {"type": "fold", "what": w}) for w in what]
 
     def found(self) -> dict[str, Any]:
@@ -132,5 +140,12 @@ class Opened:
         folds = self.view._folds
         nodes = self.view.whole["nodes"] if folds else []
         keys = "label", "op", "function", "expr", "scope"  # as in GraphView.find
-        names = ["\n".join(str(n.get(key, "")) for key in keys).lower() if n["kind"] != "constant" else "" for n in nodes]
-        return {"states": self.states, "alone": self.alone, "names": names, "homes": [folds.home.get(n["id"], -1) for n in nodes]}
+        names = [
+            "\n".join(str(n.get(key, "")) for key in keys).lower() if n["kind"] != "constant" else "" for n in nodes
+        ]
+        return {
+            "states": self.states,
+            "alone": self.alone,
+            "names": names,
+            "homes": [folds.home.get(n["id"], -1) for n in nodes],
+        }

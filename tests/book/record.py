@@ -29,7 +29,11 @@ from . import opened
 
 MIME = "application/vnd.minigrad.book+json"
 STATES = 600  # of one lesson; its sliders are thinned to the finest grid with no more states
-ROOM = {"jacobian_heat": 240, "jacobian_size": 1200, "memory": 300}  # lessons whose states take more time than others, or less
+ROOM = {
+    "jacobian_heat": 240,
+    "jacobian_size": 1200,
+    "memory": 300,
+}  # lessons whose states take more time than others, or less
 GRIDS = (201, 101, 61, 41, 31, 21, 15, 11, 9, 7, 5, 3)
 STILL = {"playground"}  # trains one network, which its states share: a table would mix them up
 TRIES = 3  # moves for each state
@@ -160,7 +164,9 @@ class Table:
         self.cut = self.cut or len(self.at) >= self.room or self.tried >= TRIES * self.room
         return self.cut
 
-    def _move(self, key: str, figure: Any, name: str, place: Any, message: dict[str, Any], expected: str | None) -> None:
+    def _move(
+        self, key: str, figure: Any, name: str, place: Any, message: dict[str, Any], expected: str | None
+    ) -> None:
         """Note where a move leads; by itself, if not to the state that is `expected`."""
         self.tried += 1
         self.view.figure = figure
@@ -196,7 +202,9 @@ class Table:
     def _places(self, control: Any, figure: Any, grid: int) -> list[Any]:
         """What the browser would send for the places of a control that the book has."""
         now = control.get(figure)
-        if not hasattr(control, "places") or (figure.film and isinstance(control, Moments)):  # a film brings all its moments
+        if not hasattr(control, "places") or (
+            figure.film and isinstance(control, Moments)
+        ):  # a film brings all its moments
             return []
         spec = control.spec(now)
         if control.kind == "toggle":
@@ -214,7 +222,10 @@ class Table:
         """The finest grid for the sliders with which there are not too many states."""
         figure = self.view.figure
         for self.exact, grid in itertools.product((EXACT, 0), GRIDS):
-            if math.prod(max(1, len(self._places(control, figure, grid))) for control in figure.controls()) <= self.room:
+            if (
+                math.prod(max(1, len(self._places(control, figure, grid))) for control in figure.controls())
+                <= self.room
+            ):
                 break
         return grid
 

@@ -22,7 +22,13 @@ from . import check, record, words
 
 ROOT = Path(__file__).parents[2]
 OWN = ROOT / "build/book-venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-SPHINX = sys.executable if all(map(importlib.util.find_spec, ("furo", "latex2mathml", "myst_nb"))) else str(OWN) if OWN.exists() else ""
+SPHINX = (
+    sys.executable
+    if all(map(importlib.util.find_spec, ("furo", "latex2mathml", "myst_nb")))
+    else str(OWN)
+    if OWN.exists()
+    else ""
+)
 
 
 @pytest.mark.flaky(reruns=2)
@@ -47,7 +53,9 @@ def test_a_small_book(tmp_path, capsys):
 
 
 def test_the_cheat_sheet_prints_what_it_says(capsys):
-    code = "\n".join(re.findall(r"```python\n(.*?)```", (book.HERE / "cheat_sheet.md").read_text(encoding="utf-8"), re.S))
+    code = "\n".join(
+        re.findall(r"```python\n(.*?)```", (book.HERE / "cheat_sheet.md").read_text(encoding="utf-8"), re.S)
+    )
     exec(code, {})
     assert capsys.readouterr().out.splitlines() == re.findall(r"^print\(.*\) +# (.*)$", code, re.M) != []
 
@@ -58,23 +66,33 @@ def test_words_of_the_glossary_lead_there_once():
             "```python\ngraph leaf\n```\nA chain rule.")  # fmt: skip
     linked = terms.link(text)
     assert linked == text.replace("**chain rule**", "**[chain rule](glossary.ipynb#chain-rule)**").replace(
-        "A leaf,", "A [leaf](glossary.ipynb#leaf),")
+        "A leaf,", "A [leaf](glossary.ipynb#leaf),"
+    )
     assert words.Terms("05_build_the_engine", {"00_start_here"}).link(text) == text
 
 
 def test_links_lead_to_pages_that_there_are():
     text = "[a](01_x.ipynb#AccumulateGrad) [b](02_y.ipynb) [c](../minigrad/x.py) [d](#Two)"
     assert words.links(text, {"01_x"}) == "[a](01_x.ipynb#accumulategrad) b c [d](#two)"
-    assert words.links('<a href="01_x.ipynb">e</a> <a href="02_y.ipynb">f</a>', {"01_x"}) == '<a href="01_x.html">e</a> f'
+    assert (
+        words.links('<a href="01_x.ipynb">e</a> <a href="02_y.ipynb">f</a>', {"01_x"}) == '<a href="01_x.html">e</a> f'
+    )
     assert words.under_title("# Two\n```python\n# x\n```") == "## Two\n```python\n# x\n```"
 
 
 def test_the_run_s_own_guess_is_not_praised():
     """An answer stays, whoever guessed; what the reference solution printed about itself does not."""
     html = "<strong>✓ 02.a2: you predicted b, it is b</strong><div>They agree.</div>"
-    note = new_output("display_data", {"text/plain": "✓ 02.a2: you predicted b, it is b\nThey agree.", "text/html": html})
-    assert words.without_verdict(note).data == {"text/plain": "02.a2: it is b\n", "text/html": "<strong>02.a2: it is b</strong>"}
-    entries = new_output("display_data", {"text/plain": "✓ 02.a: 2 of 2 predictions agree\n✓ at x = 2: you predicted 4, the run gave 4"})
+    note = new_output(
+        "display_data", {"text/plain": "✓ 02.a2: you predicted b, it is b\nThey agree.", "text/html": html}
+    )
+    assert words.without_verdict(note).data == {
+        "text/plain": "02.a2: it is b\n",
+        "text/html": "<strong>02.a2: it is b</strong>",
+    }
+    entries = new_output(
+        "display_data", {"text/plain": "✓ 02.a: 2 of 2 predictions agree\n✓ at x = 2: you predicted 4, the run gave 4"}
+    )
     assert words.without_verdict(entries).data["text/plain"] == "\nat x = 2: the run gave 4"
     assert words.without_verdict(new_output("display_data", {"text/plain": "✓ 02.c: passed"})) is None
     assert words.without_verdict(new_output("stream", text="walk: yours, from this notebook.\n")) is None
@@ -91,7 +109,9 @@ def test_a_state_that_is_missing_is_an_error_of_the_build(monkeypatch, tmp_path)
     monkeypatch.setattr(record, "STATES", 10)
     whole, part = record.lesson(lessons.fit_line())["about"], record.lesson(lessons.order_game())["about"]
     assert (whole["cut"], whole["thin"], part["cut"]) == (False, True, True)
-    output = new_output("display_data", {"image/svg+xml": "<svg></svg>", "text/plain": "words", record.MIME: part | {"key": "0" * 12}})
+    output = new_output(
+        "display_data", {"image/svg+xml": "<svg></svg>", "text/plain": "words", record.MIME: part | {"key": "0" * 12}}
+    )
     assert "holds the first 10 positions" in book.figure(output, output, tmp_path, found := []).data["text/html"]
     assert book.told({"chapter": "05", **found[0]}) == "✗ 05 order_game: 10 states, and there are more"
     monkeypatch.setattr(book, "PARTLY", {"order_game"})
@@ -102,7 +122,9 @@ def test_a_picture_whose_numbers_differ_from_the_stored_ones_still_moves():
     """The run's own picture is shown then; and one that the run shows and the page would leave out is an error of the build."""
     about = {record.MIME: {"key": "0" * 12}}
     old, new = ({"image/svg+xml": f"<svg>{x}</svg>", "text/plain": f"loss = {x}"} for x in (1, 2))
-    cell, done = (new_code_cell("graph(loss)", outputs=[new_output("display_data", data)]) for data in (old, new | about))
+    cell, done = (
+        new_code_cell("graph(loss)", outputs=[new_output("display_data", data)]) for data in (old, new | about)
+    )
     ((shown, ran),) = book.pairs(cell, done)
     assert shown is ran and ran.data["text/plain"] == "loss = 2"
     done.outputs.append(new_output("display_data", {**new, "text/plain": "loss = 3", **about}))
@@ -123,7 +145,9 @@ def test_a_long_formula_is_cut_at_its_wide_spaces():
 
 def test_a_lesson_that_cannot_be_recorded_says_so(tmp_path):
     about = record.lesson(lessons.playground())["about"]
-    output = new_output("display_data", {"image/svg+xml": "<svg></svg>", "text/plain": "words", record.MIME: about | {"key": ""}})
+    output = new_output(
+        "display_data", {"image/svg+xml": "<svg></svg>", "text/plain": "words", record.MIME: about | {"key": ""}}
+    )
     html = book.figure(output, output, tmp_path, []).data["text/html"]
     assert "data-live" not in html and "you see its stored picture" in html
 
@@ -131,6 +155,8 @@ def test_a_lesson_that_cannot_be_recorded_says_so(tmp_path):
 def test_an_error_in_a_chapter_stops_the_build(tmp_path):
     """And the startup text runs before its cells."""
     path = tmp_path / "99_wrong.ipynb"
-    path.write_text(writes(new_notebook(cells=[new_markdown_cell("# Wrong"), new_code_cell("1 / given")])), encoding="utf-8")
+    path.write_text(
+        writes(new_notebook(cells=[new_markdown_cell("# Wrong"), new_code_cell("1 / given")])), encoding="utf-8"
+    )
     with pytest.raises(Exception, match="ZeroDivisionError"):
         answered(path, tmp_path, "given = 0")

@@ -31,7 +31,7 @@ def anchor(exercise: str) -> str:
 
 def form(exercise: str, fields: list[str], button: str, remark: str = "") -> str:
     """The form that opens what waits for an exercise."""
-    asked = "".join(f"<label>{escape(field)} <input autocomplete=\"off\"></label> " for field in fields)
+    asked = "".join(f'<label>{escape(field)} <input autocomplete="off"></label> ' for field in fields)
     name = anchor(exercise)
     return f'<form class="mg-guess" id="guess-{name}" data-for="{name}">{asked}<button class="mg-button">{button}</button> {remark}</form>'
 
@@ -57,7 +57,9 @@ def limits(about: dict[str, Any]) -> str:
     if about.get("cut"):
         return f'<p class="mg-partly">This page holds the first {about["states"]:,} positions of it. The notebook has them all.</p>'
     if about.get("thin"):
-        return '<p class="mg-partly">Here the sliders stop at some of their places. In the notebook they stop at all.</p>'
+        return (
+            '<p class="mg-partly">Here the sliders stop at some of their places. In the notebook they stop at all.</p>'
+        )
     return ""
 
 
@@ -133,9 +135,15 @@ class Terms:
 
 def index(paths: list[Path]) -> str:
     """The first page: the chapters with their minutes and what one can do afterwards, as docs/course.md has it."""
-    can = dict(re.findall(r"/notebooks/(\w+)\.ipynb\) \| (.+?) \|$", (ROOT / "docs/course.md").read_text(encoding="utf-8"), re.M))
+    can = dict(
+        re.findall(
+            r"/notebooks/(\w+)\.ipynb\) \| (.+?) \|$", (ROOT / "docs/course.md").read_text(encoding="utf-8"), re.M
+        )
+    )
     minutes = {Path(c.notebook).stem: f"{c.minutes}&nbsp;min" for c in CHAPTERS.values()}
-    rows = "\n".join(f"| [{title_of(p)}]({p.name}) | {minutes.get(p.stem, '')} | {can.get(p.stem, '')} |" for p in paths)
+    rows = "\n".join(
+        f"| [{title_of(p)}]({p.name}) | {minutes.get(p.stem, '')} | {can.get(p.stem, '')} |" for p in paths
+    )
     names = "\n".join(f"{title_of(p)} <{p.stem}>" for p in paths)
     text = (HERE / "index.md").read_text(encoding="utf-8")
     return text.replace("%ROWS%", rows).replace("%NAMES%", names).replace("%BINDER%", BINDER).replace("%LITE%", LITE)

@@ -12,6 +12,7 @@ on purpose empties `nb.errors`. A failed test leaves a screenshot. On CI a skipp
 A browser, a server and a kernel share the machine with the other tests, so each test here may be tried three times; pytest's last line
 counts the repetitions ("2 rerun"), and a test that needs them often has a race to mend: wait for what a click changed before the next one.
 """
+
 import os
 import re
 import shutil
@@ -33,7 +34,9 @@ expect.set_options(timeout=30_000)  # the default of 5 s is too short for a busy
 def pytest_collection_modifyitems(config, items):
     """Each chapter runs here from its first cell to its last, as it does in the strict run: some of them every day, the others in
     `make thorough`, and when somebody asks for them. All lessons are in test_lessons.py."""
-    files = sorted({item.path.name for item in items if item.path.parent == HERE and item.path.name.startswith("test_chapter_")})
+    files = sorted(
+        {item.path.name for item in items if item.path.parent == HERE and item.path.name.startswith("test_chapter_")}
+    )
     asked = config.option.keyword or any("test_chapter_" in argument for argument in config.args)
     today = set(files if asked else part(files, 1, always=["test_chapter_05.py"]))
     later = [item for item in items if item.path.parent == HERE and item.path.name in set(files) - today]
@@ -88,7 +91,11 @@ def open_notebook(request, lab_root, lab_address, browser_context, loaded):
             path = shutil.copy(lab.ROOT / "notebooks" / what, folder)
         else:
             nb = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in what])
-            nb.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}  # else Lab asks for a kernel
+            nb.metadata.kernelspec = {
+                "name": "python3",
+                "display_name": "Python 3",
+                "language": "python",
+            }  # else Lab asks for a kernel
             path = folder / "test.ipynb"
             nbformat.write(nb, path)
         where, used = loaded.pop() if loaded and not fresh else (browser_context.new_page(), 0)
@@ -114,7 +121,10 @@ def pytest_runtest_makereport(item, call):
     if report.failed:
         item.stash[FAILED] = True
     if report.skipped and not hasattr(report, "wasxfail") and os.environ.get("CI"):
-        report.outcome, report.longrepr = "failed", f"skipped, and on CI no browser test may be skipped: {report.longrepr[2]}"
+        report.outcome, report.longrepr = (
+            "failed",
+            f"skipped, and on CI no browser test may be skipped: {report.longrepr[2]}",
+        )
     return report
 
 

@@ -3,6 +3,7 @@
 What lives here: finding a Chromium, starting a JupyterLab that knows nothing of the user's own settings, and `NotebookPage`, one open
 notebook with the few actions tests need. What does not: the fixtures (conftest.py) and any test.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -26,20 +27,36 @@ ROOT = Path(__file__).parents[2]
 SCREENSHOTS = Path(__file__).parent / "screenshots"  # not committed
 SHOTS = THOROUGH or "PYTEST_XDIST_WORKER" not in os.environ  # those of a whole run cost half a minute
 TOKEN = "test-token"
-CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-                  "--disable-component-update", "--disable-sync"]
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 # What JupyterLab itself says when a kernel restarts or ends while the page is open.
 JUPYTERLABS_OWN = ("Could not restore the debugger state: Canceled", "Canceled future for debug_request")
-NO_CHROMIUM = ("no Chromium was found, so the browser tests cannot run. Install Debian's or Ubuntu's `chromium`, or Google Chrome, or run "
-               "`.venv/bin/python -m playwright install chromium`, or set CHROMIUM=/path/to/chromium.")
+NO_CHROMIUM = (
+    "no Chromium was found, so the browser tests cannot run. Install Debian's or Ubuntu's `chromium`, or Google Chrome, or run "
+    "`.venv/bin/python -m playwright install chromium`, or set CHROMIUM=/path/to/chromium."
+)
 
 
 def find_chromium() -> str | None:
     """The path of a Chromium: $CHROMIUM, then one on PATH, then the usual place of Chrome, then Playwright's own."""
     if chosen := os.environ.get("CHROMIUM"):
         return shutil.which(chosen)
-    places = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome",
-              "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", r"C:\Program Files\Google\Chrome\Application\chrome.exe"]
+    places = [
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+        "google-chrome-stable",
+        "chrome",
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    ]
     for place in places:
         if found := shutil.which(place):
             return found
@@ -73,18 +90,37 @@ def lab_server(root: Path, home: Path, app: str = "lab", config: Path = ROOT / "
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(json.dumps(value))
     # The kernel is this environment's own python3: Jupyter looks in sys.prefix whatever the data folder is.
-    env = dict(os.environ, JUPYTER_CONFIG_PATH=str(config), JUPYTER_CONFIG_DIR=str(home / "config"),
-               JUPYTER_DATA_DIR=str(home / "data"), JUPYTER_RUNTIME_DIR=str(home / "runtime"), IPYTHONDIR=str(home / "ipython"),
-               JUPYTERLAB_SETTINGS_DIR=str(home / "settings"), JUPYTERLAB_WORKSPACES_DIR=str(home / "workspaces"),
-               MINIGRAD_PROGRESS=str(home / "progress.json"), PYTHONPATH=str(ROOT))
+    env = dict(
+        os.environ,
+        JUPYTER_CONFIG_PATH=str(config),
+        JUPYTER_CONFIG_DIR=str(home / "config"),
+        JUPYTER_DATA_DIR=str(home / "data"),
+        JUPYTER_RUNTIME_DIR=str(home / "runtime"),
+        IPYTHONDIR=str(home / "ipython"),
+        JUPYTERLAB_SETTINGS_DIR=str(home / "settings"),
+        JUPYTERLAB_WORKSPACES_DIR=str(home / "workspaces"),
+        MINIGRAD_PROGRESS=str(home / "progress.json"),
+        PYTHONPATH=str(ROOT),
+    )
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     name = {"lab": "jupyterlab", "notebook": "notebook"}[app]
     own = {"lab": "LabApp", "notebook": "JupyterNotebookApp"}[app]
-    command = [sys.executable, "-m", name, "--no-browser", "--allow-root", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}",
-               "--ServerApp.port_retries=0", f"--ServerApp.root_dir={root}", f"--IdentityProvider.token={TOKEN}",
-               "--ServerApp.disable_check_xsrf=True", f"--{own}.expose_app_in_browser=True"]  # window.jupyterapp runs any command
+    command = [
+        sys.executable,
+        "-m",
+        name,
+        "--no-browser",
+        "--allow-root",
+        "--ServerApp.ip=127.0.0.1",
+        f"--ServerApp.port={port}",
+        "--ServerApp.port_retries=0",
+        f"--ServerApp.root_dir={root}",
+        f"--IdentityProvider.token={TOKEN}",
+        "--ServerApp.disable_check_xsrf=True",
+        f"--{own}.expose_app_in_browser=True",
+    ]  # window.jupyterapp runs any command
     log = home / "lab.log"
     with open(log, "wb") as out:
         server = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
@@ -154,20 +190,26 @@ class NotebookPage:
 
     def open(self) -> NotebookPage:
         """Load the notebook with a fresh layout, and wait for its kernel."""
-        self.page.goto(f"{self.address}/lab/workspaces/test/tree/{self.path}?reset&token={TOKEN}", wait_until="domcontentloaded")
+        self.page.goto(
+            f"{self.address}/lab/workspaces/test/tree/{self.path}?reset&token={TOKEN}", wait_until="domcontentloaded"
+        )
         self.page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
         self.wait_idle()
         return self
 
     def command(self, name: str, **args) -> None:
         """Run a JupyterLab command, such as "notebook:run-all-cells", and wait until it is done."""
-        self.page.evaluate("([name, args]) => window.jupyterapp.commands.execute(name, args).then(() => null)", [name, args])
+        self.page.evaluate(
+            "([name, args]) => window.jupyterapp.commands.execute(name, args).then(() => null)", [name, args]
+        )
 
     def wait_idle(self, timeout: float = 60_000) -> None:
         """Wait until the kernel is connected and has nothing to do. (Several notebooks can be open: this is the one in front.)"""
         self.page.wait_for_function(
             "() => { const kernel = window.jupyterapp?.shell.currentWidget?.sessionContext?.session?.kernel;"
-            " return kernel && kernel.connectionStatus === 'connected' && kernel.status === 'idle'; }", timeout=timeout)
+            " return kernel && kernel.connectionStatus === 'connected' && kernel.status === 'idle'; }",
+            timeout=timeout,
+        )
 
     def run_all(self, timeout: float = 120_000) -> NotebookPage:
         """Run every cell; returns when the last one is done."""
@@ -179,7 +221,9 @@ class NotebookPage:
             " const waiting = [...document.querySelectorAll('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-InputPrompt')];"
             " const busy = kernel?.status !== 'idle' || waiting.some(prompt => prompt.textContent.includes('*'));"
             " window.quietSince = busy ? Infinity : Math.min(window.quietSince, performance.now());"
-            " return performance.now() - window.quietSince > 100; }", timeout=timeout)
+            " return performance.now() - window.quietSince > 100; }",
+            timeout=timeout,
+        )
         self.page.set_default_timeout(30_000)
         return self
 
@@ -190,7 +234,9 @@ class NotebookPage:
 
     def cell(self, index: int):
         """The cell with this index, the first is 0 (a Playwright locator)."""
-        return self.page.locator(".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook > .jp-WindowedPanel-outer .jp-Cell").nth(index)
+        return self.page.locator(
+            ".jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook > .jp-WindowedPanel-outer .jp-Cell"
+        ).nth(index)
 
     def cell_errors(self) -> list[str]:
         """What stands in the notebook as stderr or as a traceback."""
@@ -201,7 +247,9 @@ class NotebookPage:
     def theme(self, name: str) -> None:
         """Switch to "light" or "dark"."""
         self.command("apputils:change-theme", theme=f"JupyterLab {name.title()}")
-        self.page.wait_for_function("want => document.body.dataset.jpThemeLight === want", arg=str(name == "light").lower())
+        self.page.wait_for_function(
+            "want => document.body.dataset.jpThemeLight === want", arg=str(name == "light").lower()
+        )
         self.page.wait_for_timeout(200)  # the new stylesheet's colours are applied a moment after the attribute
 
     def themes(self) -> Iterator[str]:

@@ -9,6 +9,7 @@ listens to its kernel connection and never stops, so the model of every widget t
 not. That is some 30 kB for each run of a cell, and the heap may grow by 50. `--control` shows it: the same actions on plain buttons and
 sliders, with nothing of minigrad in the page.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -25,9 +26,13 @@ from .test_graph_view import kernel
 
 CELLS = [
     "%load_ext minigrad\nimport minigrad as torch\nfrom minigrad import Value\nfrom widgets.lessons import *",
-    "x, w = Value(1.0), Value(0.5)\ny = (3*x + 2)**2 * w.tanh()", "%graph y",
-    "a = torch.randn(3, 2, requires_grad=True)\nloss = (a @ a.T).relu().mean()", "%graph loss",
-    "stepper()", "chain()", "bucket()",
+    "x, w = Value(1.0), Value(0.5)\ny = (3*x + 2)**2 * w.tanh()",
+    "%graph y",
+    "a = torch.randn(3, 2, requires_grad=True)\nloss = (a @ a.T).relu().mean()",
+    "%graph loss",
+    "stepper()",
+    "chain()",
+    "bucket()",
 ]
 CONTROL = [  # as many cells of plain ipywidgets; a cell that runs again closes its widget, as %graph does
     "from ipywidgets import Button, FloatSlider, IntSlider, Label, VBox\nshown = {}\n"
@@ -35,7 +40,13 @@ CONTROL = [  # as many cells of plain ipywidgets; a cell that runs again closes 
     "def box():\n    label, buttons = Label('0'), [Button(description=f'button {i}') for i in range(6)]\n"
     "    for b in buttons: b.on_click(lambda b: setattr(label, 'value', str(int(label.value) + 1)))\n"
     "    return VBox([*buttons, FloatSlider(), label])",
-    "1", "show('a', IntSlider())", "2", "show('b', Button(description='again'))", "box()", "box()", "box()",
+    "1",
+    "show('a', IntSlider())",
+    "2",
+    "show('b', Button(description='again'))",
+    "box()",
+    "box()",
+    "box()",
 ]
 SLIDERS = {False: "input[type=range]", True: ".jp-OutputArea-output .noUi-handle:visible"}
 KEYS = ["ArrowRight", "ArrowLeft", "Home", "End", "Space", "Enter", "Tab", "Escape"]
@@ -84,8 +95,11 @@ def act(nb, rng: random.Random, control: bool) -> bool:
         target.focus()
         nb.page.keyboard.press(rng.choice(["PageUp", "PageDown", "Home", "End"]))
     elif kind < 0.25:
-        target.evaluate("(e, t) => { e.value = +e.min + t * (e.max - e.min); e.dispatchEvent(new Event('input', {bubbles: true}));"
-                        " e.dispatchEvent(new Event('change', {bubbles: true})); }", rng.random())
+        target.evaluate(
+            "(e, t) => { e.value = +e.min + t * (e.max - e.min); e.dispatchEvent(new Event('input', {bubbles: true}));"
+            " e.dispatchEvent(new Event('change', {bubbles: true})); }",
+            rng.random(),
+        )
     elif kind < 0.7:
         name = (target.get_attribute("title") or target.inner_text() or "").lower()
         if not any(word in name for word in ("save", "html", "svg", "png", "gif", "export", "dot")):  # no downloads
@@ -103,19 +117,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--control", action="store_true", help="plain ipywidgets and nothing of minigrad: what JupyterLab itself keeps")
+    parser.add_argument(
+        "--control", action="store_true", help="plain ipywidgets and nothing of minigrad: what JupyterLab itself keeps"
+    )
     options = parser.parse_args()
     rng, samples = random.Random(options.seed), []
     with tempfile.TemporaryDirectory() as folder:
         root, home = Path(folder, "notebooks"), Path(folder, "home")
         root.mkdir(), home.mkdir()
-        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in (CONTROL if options.control else CELLS)])
+        book = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(source) for source in (CONTROL if options.control else CELLS)]
+        )
         book.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
         nbformat.write(book, root / "soak.ipynb")
         page_config = home / "config/labconfig/page_config.json"
         page_config.parent.mkdir(parents=True)
         page_config.write_text('{"disabledExtensions": {"@jupyterlab/cell-toolbar-extension": true}}')
-        with lab.lab_server(root, home) as address, lab.chromium(lab.find_chromium() or sys.exit(lab.NO_CHROMIUM)) as context:
+        with (
+            lab.lab_server(root, home) as address,
+            lab.chromium(lab.find_chromium() or sys.exit(lab.NO_CHROMIUM)) as context,
+        ):
             nb = lab.NotebookPage(context.new_page(), address, "soak.ipynb").open().run_all()
             begun, actions, missed, runs = time.monotonic(), 0, 0, 0
             while time.monotonic() < begun + 60 * options.minutes:
@@ -130,17 +151,22 @@ def main() -> None:
                 nb.wait_idle()
                 samples.append((*kept(nb), kernel_megabytes(nb), runs))
                 inside, outside, heap, held, _ = samples[-1]
-                print(f"{(time.monotonic() - begun) / 60:5.1f} min: {actions} actions ({runs} cells run again, {missed} missed), "
-                      f"{inside} elements in the page, {outside} of minigrad's outside of it, JavaScript {heap:.1f} MB, "
-                      f"kernel {held:.1f} MB", flush=True)
+                print(
+                    f"{(time.monotonic() - begun) / 60:5.1f} min: {actions} actions ({runs} cells run again, {missed} missed), "
+                    f"{inside} elements in the page, {outside} of minigrad's outside of it, JavaScript {heap:.1f} MB, "
+                    f"kernel {held:.1f} MB",
+                    flush=True,
+                )
             nb.run_all()
             alive = nb.page.locator(".widget-vbox" if options.control else ".mg-root[data-ready='1']").count()
-    half = samples[len(samples) // 2:]
+    half = samples[len(samples) // 2 :]
     grown = [last - first for first, last in zip(half[0], half[-1], strict=True)]
     each = 1000 * grown[2] / max(grown[4], 1)  # JupyterLab's own, by --control: some 30 kB
-    print(f"second half: {grown[0]:+d} elements in the page, {grown[1]:+d} outside of it, {grown[2]:+.1f} MB of JavaScript "
-          f"({each:.0f} kB for each of {grown[4]} cells run again), {grown[3]:+.1f} MB in the kernel; "
-          f"{len(nb.errors)} errors in the console, {alive} views answer")
+    print(
+        f"second half: {grown[0]:+d} elements in the page, {grown[1]:+d} outside of it, {grown[2]:+.1f} MB of JavaScript "
+        f"({each:.0f} kB for each of {grown[4]} cells run again), {grown[3]:+.1f} MB in the kernel; "
+        f"{len(nb.errors)} errors in the console, {alive} views answer"
+    )
     print(*nb.errors[:5], sep="\n")
     grows = grown[0] > 500 or grown[1] > 500 or grown[2] > 3 and each > 50 or grown[3] > 30
     sys.exit(1 if nb.errors or alive < 2 or grows else 0)

@@ -37,7 +37,9 @@ def page(browser_context, tmp_path_factory):
         found = browser_context.new_page()
         found.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else None)
         found.on("pageerror", lambda error: said.append(str(error)))
-        found.on("request", lambda request: said.append(request.url) if not request.url.startswith(folder.as_uri()) else None)
+        found.on(
+            "request", lambda request: said.append(request.url) if not request.url.startswith(folder.as_uri()) else None
+        )
         found.goto((folder / "index.html").as_uri())
         expect(found.locator("[data-open=yes]")).to_have_count(len(held))
         return found
@@ -56,7 +58,9 @@ def test_a_slider_moves_the_lesson_as_python_does(page):
     at = control.get(other.figure)
     other.set(**{control.name: control.read(control.spec(at)["value"] + 3 * control.spec(at)["step"])})
     expect(shown.locator(".mg-words")).to_have_text(other.text().split("\n")[0])
-    assert view.figure is not other.figure and view.text() == lessons.fit_line().text()  # the recorded lesson stands where it stood
+    assert (
+        view.figure is not other.figure and view.text() == lessons.fit_line().text()
+    )  # the recorded lesson stands where it stood
 
 
 def test_buttons_and_what_a_lesson_remembers(page):
@@ -105,7 +109,12 @@ def heat_maps():
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_looks(page, theme):
     """The main views as tests/golden/looks/ has them. They are the same modules as in JupyterLab."""
-    views = {"square": graph((3 * Value(1.0) + 2) ** 2), "folds": layers()[0], "heat": heat_maps(), "network": network_view()}
+    views = {
+        "square": graph((3 * Value(1.0) + 2) ** 2),
+        "folds": layers()[0],
+        "heat": heat_maps(),
+        "network": network_view(),
+    }
     shown = page(*(partial(record.graph, view) for view in views.values()), record.lesson(lessons.step_size()))
     shown.emulate_media(reduced_motion="reduce")
     shown.evaluate("theme => { document.documentElement.style.colorScheme = theme }", theme)
@@ -293,7 +302,11 @@ def test_the_check_hears_what_a_screen_reader_would_miss(page):
     wrong = "<main><h1>a</h1><h3>b</h3><button></button></main>"
     shown.evaluate("wrong => document.body.insertAdjacentHTML('beforeend', wrong)", wrong)
     shown.locator("[aria-live]").evaluate("e => e.replaceWith(e.cloneNode(true))")  # the page writes into the old one
-    assert check.heard(shown) == ["a button has no name", "a heading skips a level", "a graph does not announce its steps"]
+    assert check.heard(shown) == [
+        "a button has no name",
+        "a heading skips a level",
+        "a graph does not announce its steps",
+    ]
 
 
 def test_a_picture_that_is_wider_than_its_place_can_be_scrolled_by_key(page):

@@ -12,7 +12,9 @@ NOTEBOOK = "01_three_ways.ipynb"
 @pytest.fixture
 def chapter(open_notebook):
     nb = open_notebook(NOTEBOOK).run_all()
-    nb.errors[:] = [e for e in nb.errors if "must be real number" not in e]  # the error that the chapter shows on purpose
+    nb.errors[:] = [
+        e for e in nb.errors if "must be real number" not in e
+    ]  # the error that the chapter shows on purpose
     return nb
 
 

@@ -9,7 +9,9 @@ NOTEBOOK = "02_the_graph.ipynb"
 @pytest.fixture
 def chapter(open_notebook):
     nb = open_notebook(NOTEBOOK).run_all()
-    nb.errors[:] = [e for e in nb.errors if "does not require grad" not in e]  # the error that the chapter shows on purpose
+    nb.errors[:] = [
+        e for e in nb.errors if "does not require grad" not in e
+    ]  # the error that the chapter shows on purpose
     return nb
 
 
@@ -69,7 +71,13 @@ def walk_the_graph(chapter):
 
 
 def test_chapter(chapter):
-    for act in (only_the_error_on_purpose, step_by_keyboard, grow_by_mouse_and_add_a_line, the_slider_switches_the_branch, walk_the_graph):
+    for act in (
+        only_the_error_on_purpose,
+        step_by_keyboard,
+        grow_by_mouse_and_add_a_line,
+        the_slider_switches_the_branch,
+        walk_the_graph,
+    ):
         act(chapter)
     for theme in chapter.themes():
         grown(chapter, 2)

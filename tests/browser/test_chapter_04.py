@@ -11,7 +11,9 @@ NOTEBOOK = "04_backward_by_hand.ipynb"
 @pytest.fixture
 def chapter(open_notebook):
     nb = open_notebook(NOTEBOOK).run_all()
-    nb.errors[:] = [e for e in nb.errors if "does not require grad" not in e]  # the error that the chapter shows on purpose
+    nb.errors[:] = [
+        e for e in nb.errors if "does not require grad" not in e
+    ]  # the error that the chapter shows on purpose
     return nb
 
 
@@ -35,11 +37,15 @@ def the_ledger_by_keyboard_alone(chapter):
     expect(box.get_by_role("status")).to_contain_text("7 is the value of b")
     expect(box.locator("[data-mood=wrong]")).to_have_count(1)
     first.fill("")
-    for done, text in enumerate(("2b", "14", "14", "1", "14", "14", "3", "42", "42"), 1):  # Tab goes through the cells row by row
+    for done, text in enumerate(
+        ("2b", "14", "14", "1", "14", "14", "3", "42", "42"), 1
+    ):  # Tab goes through the cells row by row
         keyboard.type(text)
         keyboard.press("Tab")
         expect(box.locator(".mg-sheet [data-mood=right]")).to_have_count(done)
-    expect(box.get_by_role("status")).to_contain_text("The ledger is complete. At x = 2: dc/dx = 42. All of it is yours.")
+    expect(box.get_by_role("status")).to_contain_text(
+        "The ledger is complete. At x = 2: dc/dx = 42. All of it is yours."
+    )
     expect(box.locator(".mg-sheet [data-mood=right]")).to_have_count(9)
     expect(box.locator("[data-mood=wrong]")).to_have_count(0)
     expect(box.locator("svg").first).to_contain_text("grad42")

@@ -14,7 +14,9 @@ NOTEBOOK = "05_build_the_engine.ipynb"
 @pytest.fixture
 def chapter(open_notebook):
     nb = open_notebook(NOTEBOOK).run_all()
-    nb.errors[:] = [e for e in nb.errors if "unsupported operand" not in e]  # the error that the chapter shows on purpose
+    nb.errors[:] = [
+        e for e in nb.errors if "unsupported operand" not in e
+    ]  # the error that the chapter shows on purpose
     return nb
 
 
@@ -23,7 +25,10 @@ def press(box, name):
 
 
 def only_the_error_on_purpose(chapter):
-    assert len(chapter.cell_errors()) == 1 and "unsupported operand type(s) for *: 'int' and 'Tiny'" in chapter.cell_errors()[0]
+    assert (
+        len(chapter.cell_errors()) == 1
+        and "unsupported operand type(s) for *: 'int' and 'Tiny'" in chapter.cell_errors()[0]
+    )
 
 
 def the_game_by_mouse_and_keyboard(chapter):
@@ -56,7 +61,12 @@ def the_untouched_class_gets_a_sentence(chapter):
 
 
 def test_chapter(chapter):
-    for act in (only_the_error_on_purpose, nothing_is_given_away, the_game_by_mouse_and_keyboard, the_untouched_class_gets_a_sentence):
+    for act in (
+        only_the_error_on_purpose,
+        nothing_is_given_away,
+        the_game_by_mouse_and_keyboard,
+        the_untouched_class_gets_a_sentence,
+    ):
         act(chapter)
     for theme in chapter.themes():
         chapter.page.locator(".mg-order-game").scroll_into_view_if_needed()
@@ -66,7 +76,9 @@ def test_chapter(chapter):
 def test_the_duel_opens_after_a_prediction_and_is_stepped(open_notebook):
     stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
     cells = {cell.id: cell.source for cell in stored.cells}
-    nb = open_notebook([cells["c05-setup"], cells["c05-recursion"], exercises["05.a2"].solution, cells["c05-duel-recursion"]]).run_all()
+    nb = open_notebook(
+        [cells["c05-setup"], cells["c05-recursion"], exercises["05.a2"].solution, cells["c05-duel-recursion"]]
+    ).run_all()
     box = nb.page.locator(".mg-own-engine")
     box.scroll_into_view_if_needed()
     expect(box).to_contain_text("c runs too early")
@@ -85,7 +97,9 @@ def test_the_learners_class_runs_in_the_widget(open_notebook):
     """The reference solutions stand in for a learner's answer."""
     stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
     line = next(cell.source for cell in stored.cells if cell.source.startswith("own_engine(Value"))
-    nb = open_notebook(["from widgets.lessons import own_engine", exercises["05.a"].solution, exercises["05.b"].solution, line]).run_all()
+    nb = open_notebook(
+        ["from widgets.lessons import own_engine", exercises["05.a"].solution, exercises["05.b"].solution, line]
+    ).run_all()
     box = nb.page.locator(".mg-own-engine")
     expect(box).to_contain_text("All 7 values and all 7 gradients agree")
     box.get_by_label("program").select_option("y = (3x + 2)²")

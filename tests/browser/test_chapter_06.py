@@ -69,8 +69,12 @@ def test_the_learners_rules_draw_the_curve(open_notebook):
     """The reference solutions stand in for a learner's answers: passed, used, and drawn."""
     stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
     cells = {cell.id: cell.source for cell in stored.cells}
-    solved = [exercises[id].solution + f'\ncheck("{id}", {exercises[id].entry})' for id in ("05.a", "05.b", "06.b", "06.c")]
-    shown = [cells[f"c06-{id}"] for id in ("points", "sin", "sigmoid", "works-open", "uses-open", "book-open", "curve-open")]
+    solved = [
+        exercises[id].solution + f'\ncheck("{id}", {exercises[id].entry})' for id in ("05.a", "05.b", "06.b", "06.c")
+    ]
+    shown = [
+        cells[f"c06-{id}"] for id in ("points", "sin", "sigmoid", "works-open", "uses-open", "book-open", "curve-open")
+    ]
     nb = open_notebook([cells["c06-setup"], *solved, *shown]).run_all()
     assert nb.cell_errors() == []
     expect(nb.cell(8).locator(".mg-root, svg").first).to_be_visible()

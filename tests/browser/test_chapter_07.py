@@ -59,7 +59,9 @@ def the_bucket_by_mouse_and_keyboard(chapter):
 
 def two_loops(chapter):
     box = lesson(chapter, "mg-two-loops")
-    expect(box).to_contain_text("the update of step 2 reads −94.6, the right one −39.6. Loss after it: 3.552 against 15.")
+    expect(box).to_contain_text(
+        "the update of step 2 reads −94.6, the right one −39.6. Loss after it: 3.552 against 15."
+    )
     assert len(box.locator("polyline.forward").first.get_attribute("points").split()) == 3  # what comes later is hidden
     keys(chapter, box, "step", "ArrowRight", 1)
     # w after 2 right steps is 3.3777..., and so on: gradients of sum (wx - y)² on (1, 2), (2, 4.5), (3, 5.5), lr 0.01
@@ -85,7 +87,13 @@ def micro_batches(chapter):
 
 
 def test_chapter(chapter):
-    for act in (only_the_error_on_purpose, nothing_is_given_away, two_loops, the_bucket_by_mouse_and_keyboard, micro_batches):
+    for act in (
+        only_the_error_on_purpose,
+        nothing_is_given_away,
+        two_loops,
+        the_bucket_by_mouse_and_keyboard,
+        micro_batches,
+    ):
         act(chapter)
     for theme in chapter.themes():
         lesson(chapter, "mg-two-loops")
@@ -97,7 +105,9 @@ def test_the_learners_loops(open_notebook):
     stored = nbformat.read(ROOT / "notebooks" / NOTEBOOK, as_version=4)
     cells = {cell.id: cell.source for cell in stored.cells}
     solved = [exercises[id].solution + f'\ncheck("{id}", {exercises[id].entry})' for id in ("07.b", "07.c")]
-    nb = open_notebook([cells["c07-setup"], cells["c07-sum"], *solved, cells["c07-07b-loops"], cells["c07-curves-open"]]).run_all()
+    nb = open_notebook(
+        [cells["c07-setup"], cells["c07-sum"], *solved, cells["c07-07b-loops"], cells["c07-curves-open"]]
+    ).run_all()
     assert nb.cell_errors() == []
     expect(nb.page.locator(".mg-two-loops")).to_contain_text("✓ your train: the same numbers in all 30 steps")
     expect(nb.cell(5).locator("svg.plot")).to_contain_text("momentum 0 reaches the lowest loss")

@@ -56,7 +56,9 @@ def what_the_table_costs(chapter):
     box = lesson(chapter, "mg-jacobian-size")
     expect(box).to_contain_text("4 MB in float32")
     for name in ("n inputs", "m outputs"):
-        keys(chapter, box.get_by_role("slider", name=name), "ArrowRight", 6)  # a thousand to a million, half a power of ten each
+        keys(
+            chapter, box.get_by_role("slider", name=name), "ArrowRight", 6
+        )  # a thousand to a million, half a power of ten each
     expect(box).to_contain_text("1,000,000,000,000 numbers, 4 TB in float32")
 
 
@@ -89,7 +91,13 @@ def test_chapter(chapter):
 
 
 def test_own_function(open_notebook):
-    nb = open_notebook(["from widgets.lessons import pick_v", "pick_v(lambda x: x.sin(), [0.0, 1.0])", "pick_v(lambda x: x + 'a', [1.0])"])
+    nb = open_notebook(
+        [
+            "from widgets.lessons import pick_v",
+            "pick_v(lambda x: x.sin(), [0.0, 1.0])",
+            "pick_v(lambda x: x + 'a', [1.0])",
+        ]
+    )
     nb.run_all()
     expect(nb.page.locator(".mg-pick-v")).to_contain_text("leaves x.grad = [1, 0.5403]")
     expect(nb.page.locator(".jp-Cell").nth(2)).to_contain_text("pick_v cannot draw this")

@@ -4,7 +4,11 @@ import pytest
 from playwright.sync_api import expect
 
 NOTEBOOK = "13_your_own_function.ipynb"
-ON_PURPOSE = ("returned an incorrect number of gradients", "it must override the setup_context", "trying to differentiate twice")
+ON_PURPOSE = (
+    "returned an incorrect number of gradients",
+    "it must override the setup_context",
+    "trying to differentiate twice",
+)
 
 
 @pytest.fixture

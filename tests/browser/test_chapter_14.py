@@ -27,7 +27,9 @@ def answered(open_notebook):
     page = [cell.source for cell in nbformat.read(NOTEBOOKS / NOTEBOOK, as_version=4).cells if cell.cell_type == "code"]
     asked = {exercises[id].stub.strip(): exercises[id].solution for id in ("14.a", "14.b")}
     begins = ("%load_ext", "%%predict 14.a", "Value, backward", 'check("14.b"', "%%predict 14.b --show")
-    nb = open_notebook([asked.get(source, source) for source in page if source in asked or source.startswith(begins)]).run_all()
+    nb = open_notebook(
+        [asked.get(source, source) for source in page if source in asked or source.startswith(begins)]
+    ).run_all()
     assert nb.cell_errors() == []
     return nb
 

@@ -56,7 +56,9 @@ def test_a_patient_is_diagnosed_and_repaired(open_notebook):
     answered = [exercises["15.e"].solution, symptom]
     answered += [exercises["15.e2"].solution + 'check("15.e2", answer_15e2)', 'check("15.e", patient_4)']
     half = exercises["15.e"].source_of(exercises["15.e"].bank[0])
-    nb = open_notebook(["%load_ext minigrad\nfrom minigrad.course import check", *answered, half, 'check("15.e", patient_4)']).run_all()
+    nb = open_notebook(
+        ["%load_ext minigrad\nfrom minigrad.course import check", *answered, half, 'check("15.e", patient_4)']
+    ).run_all()
     assert nb.cell_errors() == []
     for text in ("✓ 15.e2", "✓ 15.e"):
         expect(nb.page.get_by_text(text).first).to_be_visible()

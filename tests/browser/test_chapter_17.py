@@ -62,7 +62,9 @@ def the_race_needs_no_kernel(chapter):
     chapter.restart()  # nothing of Python is left behind the picture
     box.get_by_role("slider", name="step").focus()
     chapter.page.keyboard.press("Home")
-    expect(box.locator(".mg-words")).to_contain_text("after 0 steps: height SGD 1.69, momentum 0.9 1.69")  # 2.6²/4 + 0.04²
+    expect(box.locator(".mg-words")).to_contain_text(
+        "after 0 steps: height SGD 1.69, momentum 0.9 1.69"
+    )  # 2.6²/4 + 0.04²
     chapter.page.keyboard.press("ArrowRight")
     expect(box.locator(".mg-words")).to_contain_text("after 1 step: height")
     box.get_by_role("slider", name="lr").focus()

@@ -39,7 +39,9 @@ def test_tap_and_trace(chapter):
     expect(box).to_contain_text("u.grad_fn.register_hook(lambda gi, go: (gi[0], gi[1] * 1))")
 
     expect(chapter.page.locator("svg.plot")).to_have_count(4)
-    box = lesson(chapter, "mg-nan-tracer")      # the one that the prediction would open comes before it, and is still closed
+    box = lesson(
+        chapter, "mg-nan-tracer"
+    )  # the one that the prediction would open comes before it, and is still closed
     expect(box).to_contain_text("First nan: forward, entry 1: 0 × (−∞) = nan.")
     lesson(chapter, "mg-nan-tracer", 1)
     expect(lesson(chapter, "mg-nan-tracer", 1)).to_contain_text("First nan: backward sqrt → x, entry 1")
@@ -70,7 +72,9 @@ def test_tap_and_trace(chapter):
     expect(box.get_by_role("status")).to_contain_text("blub(…) is not known here")
     program.fill("p = exp(1000*x); q = p - p")
     program.press("Enter")
-    expect(box.get_by_role("status")).to_contain_text(re.compile("First infinity: forward at p, .*First nan: forward at q"))
+    expect(box.get_by_role("status")).to_contain_text(
+        re.compile("First infinity: forward at p, .*First nan: forward at q")
+    )
 
     for theme in chapter.themes():
         lesson(chapter, "mg-nan-tracer")

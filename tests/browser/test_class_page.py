@@ -15,7 +15,9 @@ def grades(tmp_path_factory):
     make_class(root / "in", 6)
     (root / "in" / "ada").mkdir()
     (root / "in" / "ada" / "05_x.html").write_text("<html>", encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "minigrad.course.grade", "in", "-o", "out", "-e", "08", "09"], cwd=root, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "minigrad.course.grade", "in", "-o", "out", "-e", "08", "09"], cwd=root, check=True
+    )
     return root / "out"
 
 

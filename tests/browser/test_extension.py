@@ -1,4 +1,5 @@
 """The kernel extension in a real JupyterLab: error panels, tables, the rule card, %%explore; light and dark, looked at by a person too."""
+
 import pytest
 
 from ..thorough import part
@@ -53,12 +54,18 @@ def test_error_panels(open_notebook):
             for element in (panel.locator("dt").first, panel.locator("dd").first, panel.locator("a").first):
                 assert contrast(nb, element) >= 4.5
             nb.shot(f"panel-{i}-{theme}", nb.cell(i))
-    assert "/10_controlling_the_graph.ipynb" in nb.cell(1).locator(".mg-note a").get_attribute("href")  # Lab makes it absolute
+    assert "/10_controlling_the_graph.ipynb" in nb.cell(1).locator(".mg-note a").get_attribute(
+        "href"
+    )  # Lab makes it absolute
 
 
 @pytest.mark.parametrize("theme", part(["light", "dark"], 0, always=["light"]))
 def test_tables_and_cards(open_notebook, theme):
-    nb = ready(open_notebook([SETUP, "loss.backward(retain_graph=True)", "%grads", "%rule tanh 0.5", "%memory loss", "%lesson", EXPLORE]))
+    nb = ready(
+        open_notebook(
+            [SETUP, "loss.backward(retain_graph=True)", "%grads", "%rule tanh 0.5", "%memory loss", "%lesson", EXPLORE]
+        )
+    )
     nb.theme(theme)
     table = nb.cell(2).locator("table")
     names = lambda: table.locator("tbody th").all_inner_texts()  # noqa: E731

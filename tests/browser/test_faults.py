@@ -3,6 +3,7 @@
 What lives here: that nothing is lost and the page says what is the matter. What does not: a restart by hand and a cell run again and again
 (test_graph_view.py), forged messages (tests/widgets/test_faults.py), an hour of random clicks (soak.py).
 """
+
 import pytest
 from playwright.sync_api import expect
 
@@ -20,8 +21,12 @@ def online(browser_context):
 
 
 def connected(nb, wanted: bool) -> None:
-    nb.page.wait_for_function("want => want === (window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.connectionStatus"
-                              " === 'connected')", arg=wanted, timeout=60_000)
+    nb.page.wait_for_function(
+        "want => want === (window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.connectionStatus"
+        " === 'connected')",
+        arg=wanted,
+        timeout=60_000,
+    )
 
 
 def test_the_kernel_dies_in_the_middle_of_stepping(open_notebook):
@@ -31,7 +36,9 @@ def test_the_kernel_dies_in_the_middle_of_stepping(open_notebook):
     view.press("next")
     nb.page.evaluate("""() => { const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
         kernel.requestExecute({code: 'import os; os._exit(1)'}).done.catch(() => 0); }""")
-    expect(view.root.locator(".mg-badge")).to_be_visible(timeout=60_000)  # the server has started a fresh one, and the view says so
+    expect(view.root.locator(".mg-badge")).to_be_visible(
+        timeout=60_000
+    )  # the server has started a fresh one, and the view says so
     if nb.page.locator(".jp-Dialog").count():
         nb.page.keyboard.press("Escape")
     assert view.step() == 1
@@ -74,7 +81,9 @@ def test_two_tabs_on_one_notebook(open_notebook, browser_context):
     View(nb).press("end")
     nb.command("docmanager:save")
     page = lab.NotebookPage(browser_context.new_page(), nb.address, nb.path)
-    page.page.goto(f"{nb.address}/lab/workspaces/other/tree/{nb.path}?reset&token={lab.TOKEN}", wait_until="domcontentloaded")
+    page.page.goto(
+        f"{nb.address}/lab/workspaces/other/tree/{nb.path}?reset&token={lab.TOKEN}", wait_until="domcontentloaded"
+    )
     page.page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
     page.wait_idle()
     page.page.set_default_timeout(30_000)

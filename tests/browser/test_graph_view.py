@@ -3,6 +3,7 @@
 Every number is read out of the page and compared with a closed form computed here. The fixtures see to it that the browser's console
 has no error and that nothing is asked for outside the server.
 """
+
 import json
 import math
 import re
@@ -53,7 +54,9 @@ class View:
 
     def slide(self, label: str, index: int) -> float:
         """Drag a slider to one of its points, as the browser would report it; the value it shows."""
-        self.slider(label).evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})); }", str(index))
+        self.slider(label).evaluate(
+            "(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})); }", str(index)
+        )
         return number(self.slider(label).locator("xpath=..").locator("output").inner_text())
 
 
@@ -62,7 +65,9 @@ def kernel(nb, code: str) -> str:
     return nb.page.evaluate(
         """async (code) => { const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
            const run = kernel.requestExecute({code}); let out = '';
-           run.onIOPub = (m) => { if (m.content.text) out += m.content.text; }; await run.done; return out.trim(); }""", code)
+           run.onIOPub = (m) => { if (m.content.text) out += m.content.text; }; await run.done; return out.trim(); }""",
+        code,
+    )
 
 
 SLIDERS = """from ipywidgets.widgets import widget
@@ -120,7 +125,15 @@ def slopes_come_with_the_gradient(nb):
 def by_keyboard(nb):
     view, keys = View(nb), nb.page.keyboard
     view.root.focus()
-    for key, step in (("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", 8), ("ArrowRight", 8), ("ArrowLeft", 7)):
+    for key, step in (
+        ("Home", 0),
+        ("ArrowRight", 1),
+        ("ArrowRight", 2),
+        ("ArrowLeft", 1),
+        ("End", 8),
+        ("ArrowRight", 8),
+        ("ArrowLeft", 7),
+    ):
         keys.press(key)
         assert view.step() == step, key
     assert view.grad("3x + 2") == "▴ 10" and view.grad("x") == "·"
@@ -149,7 +162,11 @@ def by_keyboard(nb):
     view.root.focus()
     for _ in range(14):
         keys.press("Tab")
-        order.append(nb.page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"))
+        order.append(
+            nb.page.evaluate(
+                "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+            )
+        )
     assert any("step (→)" in o for o in order) and any(o.startswith("y = ") for o in order)
 
 
@@ -157,7 +174,11 @@ def faults(page) -> list:
     """What axe finds in the view that is serious."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     found = axe.run(page, context=".mg-root").response["violations"]
-    return [(v["id"], v["help"], [n["html"][:120] for n in v["nodes"]][:3]) for v in found if v["impact"] in ("serious", "critical")]
+    return [
+        (v["id"], v["help"], [n["html"][:120] for n in v["nodes"]][:3])
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
 
 
 def accessible(nb):
@@ -187,8 +208,11 @@ def light_and_dark(nb):
 
 def dragging_asks_the_kernel_for_nothing(nb):
     view = View(nb)
-    kernel(nb, "from widgets import GraphView\nseen = []\nold = GraphView._on_inputs\n"
-               "GraphView._on_inputs = lambda self, change: (seen.append(1), old(self, change))")
+    kernel(
+        nb,
+        "from widgets import GraphView\nseen = []\nold = GraphView._on_inputs\n"
+        "GraphView._on_inputs = lambda self, change: (seen.append(1), old(self, change))",
+    )
     kernel(nb, "import time")
     box = view.slider("x").bounding_box()
     y = box["y"] + box["height"] / 2
@@ -251,7 +275,7 @@ def test_a_drag_writes_what_is_seen_and_the_rest_is_right_when_it_is_looked_at(o
     """Of a big picture, a drag's frames change what the window shows. Scrolled to meanwhile, or left alone, everything is true."""
     nb = open_notebook([SETUP, CHAIN]).run_all()
     view = View(nb)
-    pane = view.root.locator('.mg-pane:not([hidden])')
+    pane = view.root.locator(".mg-pane:not([hidden])")
     view.press("end")
 
     def truth(x: float) -> list[float]:
@@ -271,7 +295,9 @@ def test_a_drag_writes_what_is_seen_and_the_rest_is_right_when_it_is_looked_at(o
 
     def true_at(k: int) -> float:
         """Where x stands, after seeing that the card shows what belongs to it. Both are read in one frame."""
-        x, h = view.card(f"hs[{k}]").evaluate("""card => [card.closest('.mg-root').querySelector('.mg-input output').textContent,
+        x, h = view.card(
+            f"hs[{k}]"
+        ).evaluate("""card => [card.closest('.mg-root').querySelector('.mg-input output').textContent,
             card.querySelector('.mg-value').textContent]""")
         assert number(h) == pytest.approx(truth(number(x))[k], rel=1e-4)
         return number(x)
@@ -283,7 +309,9 @@ def test_a_drag_writes_what_is_seen_and_the_rest_is_right_when_it_is_looked_at(o
     nb.page.mouse.down()
     nb.page.mouse.move(box["x"] + box["width"] * 0.7, y)
     expect(view.root.locator(".mg-card:visible")).not_to_have_count(182)
-    expect(view.root.locator(".mg-still")).to_have_count(1)  # the lines are a layer of their own and are not painted again
+    expect(view.root.locator(".mg-still")).to_have_count(
+        1
+    )  # the lines are a layer of their own and are not painted again
     out = view.root.locator(".mg-input output").first
     expect(out).not_to_have_text("0.5")
     assert true_at(1) != 0.5
@@ -297,13 +325,17 @@ def test_a_drag_writes_what_is_seen_and_the_rest_is_right_when_it_is_looked_at(o
     assert true_at(60) < 0
     nb.page.mouse.up()
     nb.page.mouse.move(5, 5)
-    expect(view.root.locator(".mg-card:visible")).to_have_count(182)  # once the slider rests and the mouse is elsewhere, all comes back
+    expect(view.root.locator(".mg-card:visible")).to_have_count(
+        182
+    )  # once the slider rests and the mouse is elsewhere, all comes back
     shown = view.root.evaluate("""root => Object.fromEntries([...root.querySelectorAll('.mg-card')].map((c) =>
         [c.getAttribute('aria-label').split(/ = |, |: /)[0], c.querySelector('.mg-value').textContent]))""")
     x = number(out.text_content())
     for k, true in enumerate(truth(x)[1:], 1):
         assert number(shown[f"hs[{k}]"]) == pytest.approx(true, rel=1e-4), k
-    sums = rows.evaluate_all("rows => rows.filter((r) => r.firstChild.textContent.endsWith('→ x')).map((r) => r.children[4].textContent)")
+    sums = rows.evaluate_all(
+        "rows => rows.filter((r) => r.firstChild.textContent.endsWith('→ x')).map((r) => r.children[4].textContent)"
+    )
     assert number(sums[-1].split("=")[-1]) == pytest.approx(number(view.grad("x")), rel=1e-4)
 
 
@@ -321,7 +353,9 @@ def test_a_held_slider_tells_the_kernel_and_long_wires_have_no_dashes(open_noteb
     dashes = view.root.evaluate("""root => [...root.querySelectorAll('.mg-line-b')].map((e) => {
         const n = e.getAttribute('d').match(/-?[\\d.]+/g).map(Number);
         return [Math.abs(n.at(-2) - n[0]) + Math.abs(n.at(-1) - n[1]), getComputedStyle(e).strokeDasharray]; })""")
-    assert {dash for long, dash in dashes if long > 1200} == {"none"} and {dash for long, dash in dashes if long < 600} == {"6px, 3px"}
+    assert {dash for long, dash in dashes if long > 1200} == {"none"} and {
+        dash for long, dash in dashes if long < 600
+    } == {"6px, 3px"}
     box = view.slider("x").bounding_box()
     y = box["y"] + box["height"] / 2
     nb.page.mouse.move(box["x"] + box["width"] * 0.62, y)
@@ -472,7 +506,10 @@ def test_the_kernel_restarts_under_an_open_view(open_notebook):
     assert view.value("y") == (3 * x + 2) ** 2
     pair.slide("p", 5)
     expect(pair.slider("q")).to_be_disabled()  # its table needs a kernel, and the view says so
-    assert "put" in pair.root.locator(".mg-notice").inner_text() or "back at its old place" in pair.root.locator(".mg-notice").inner_text()
+    assert (
+        "put" in pair.root.locator(".mg-notice").inner_text()
+        or "back at its old place" in pair.root.locator(".mg-notice").inner_text()
+    )
     nb.shot("graph-replay-only", view.root)
     nb.run_all()
     expect(View(nb, 0).root.locator(".mg-badge")).to_be_hidden()
@@ -541,15 +578,19 @@ def test_a_cell_run_again_and_again_leaves_one_view(open_notebook):
     assert nb.page.locator(".mg-root").count() == 1
     # one view has more than 200 nodes and 60 listeners; JupyterLab's own growth is some 2 nodes, 5 listeners and 40 kB for each run
     assert after[0] - before[0] < 300 and after[1] - before[1] < 400 and after[2] - before[2] < 3e6, (before, after)
-    count = ("from ipywidgets.widgets.widget import _instances as models; from widgets import GraphView; "
-             "print(sum(isinstance(m, GraphView) for m in models.values()))")
+    count = (
+        "from ipywidgets.widgets.widget import _instances as models; from widgets import GraphView; "
+        "print(sum(isinstance(m, GraphView) for m in models.values()))"
+    )
     assert kernel(nb, count) == "1"
     # JupyterLab never forgets a closed widget's model, so the model itself lets go of what it carried, here of the module
     everything = devtools.send("Runtime.evaluate", {"expression": "Object.prototype"})["result"]["objectId"]
     states = devtools.send("Runtime.queryObjects", {"prototypeObjectId": everything})["objects"]["objectId"]
     full = "function() { return this.filter((o) => Object.hasOwn(o, 'can_fold') && o.trace).length; }"
     asked = {"objectId": states, "functionDeclaration": full, "returnByValue": True}
-    assert 1 <= devtools.send("Runtime.callFunctionOn", asked)["result"]["value"] <= 4  # now, before the last change, and the last message
+    assert (
+        1 <= devtools.send("Runtime.callFunctionOn", asked)["result"]["value"] <= 4
+    )  # now, before the last change, and the last message
 
 
 def test_a_slider_that_moves_on_does_not_jump_back(open_notebook):
@@ -645,7 +686,14 @@ def test_find_flow_rules_and_files(open_notebook):
     keys.press("Escape")
     expect(view.root.locator(".mg-card.mg-flow")).to_have_count(0)
     view.slide("x", 100)
-    heads = {"png": b"\x89PNG", "svg": b"<svg", "dot": b"digraph", "gif": b"GIF89a", "apng": b"\x89PNG", "html": b"<!doctype"}
+    heads = {
+        "png": b"\x89PNG",
+        "svg": b"<svg",
+        "dot": b"digraph",
+        "gif": b"GIF89a",
+        "apng": b"\x89PNG",
+        "html": b"<!doctype",
+    }
     for kind, head in heads.items():
         with nb.page.expect_download() as got:
             view.root.get_by_label("save as").select_option(kind)
@@ -654,7 +702,9 @@ def test_find_flow_rules_and_files(open_notebook):
         assert data.startswith(head) and len(data) > 300, kind
 
 
-NET_OF_LINES = "def layer(x, w):\n    n = x*w  # 🙂\n    return n.tanh()\n\nx, w = Value(0.5), Value(-1.5)\ny = layer(x, w) + x"
+NET_OF_LINES = (
+    "def layer(x, w):\n    n = x*w  # 🙂\n    return n.tanh()\n\nx, w = Value(0.5), Value(-1.5)\ny = layer(x, w) + x"
+)
 # What is highlighted in which cell, as the browser has it; an empty list: nothing.
 MARKED = """() => [...(CSS.highlights.get('minigrad-source') ?? [])].map((r) => {
     const at = r.startContainer.parentElement, cell = at?.closest('.jp-Cell');
@@ -769,6 +819,7 @@ def test_from_a_line_to_its_nodes(open_notebook):
     nb.cell(0).locator(".cm-line").first.click()
     expect(hits).to_have_count(0)
 
+
 ODD = """t = torch.ones(3, 4, requires_grad=True)
 long = torch.nn.functional.nll_loss(t.exp(), torch.tensor([0, 1, 2]))
 graph(long, step='end')"""
@@ -786,7 +837,9 @@ def a_ledger_is_whole(nb, width):
     for k in range(2):
         view = View(nb, k)
         pane = view.root.locator(".mg-pane:visible")
-        cut = pane.evaluate("e => [e, ...e.querySelectorAll('td')].filter(c => c.scrollWidth > c.clientWidth + 1).map(c => c.textContent)")
+        cut = pane.evaluate(
+            "e => [e, ...e.querySelectorAll('td')].filter(c => c.scrollWidth > c.clientWidth + 1).map(c => c.textContent)"
+        )
         assert cut == []
         assert pane.get_by_role("row").count() == len(pane.locator("tr").all()) > 1
         head = view.root.locator(".mg-head")
@@ -843,7 +896,9 @@ def repainted(page, run: str) -> list[tuple[float, str]]:
             found += one.get("annotated_invalidation_rects") or []
         todo += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
     size = page.viewport_size
-    return sorted((r["geometry_rect"][2] * r["geometry_rect"][3] / size["width"] / size["height"], r["client"]) for r in found)
+    return sorted(
+        (r["geometry_rect"][2] * r["geometry_rect"][3] / size["width"] / size["height"], r["client"]) for r in found
+    )
 
 
 def test_a_step_paints_what_it_changes(open_notebook, tmp_path):
@@ -896,12 +951,16 @@ def test_a_deep_network_opens_whole_and_its_middle_opens_too(open_notebook):
     view.press("start")
     for _ in range(8):
         nb.page.keyboard.press("ArrowRight")
-    expect(box).to_have_attribute("aria-label", re.compile(r"layers\[4\] to layers\[9\]: 6 layers, at layers\[6\]; Enter shows them"))
+    expect(box).to_have_attribute(
+        "aria-label", re.compile(r"layers\[4\] to layers\[9\]: 6 layers, at layers\[6\]; Enter shows them")
+    )
     nb.shot("network-deep", root)
     box.focus()
     nb.page.keyboard.press("Enter")
     expect(crumbs).to_contain_text("net › layers[")
-    expect(root.locator(".mg-net-cell:focus")).to_have_attribute("aria-label", re.compile(r"net\.layers\[\d\]\.neurons\[0\]"))
+    expect(root.locator(".mg-net-cell:focus")).to_have_attribute(
+        "aria-label", re.compile(r"net\.layers\[\d\]\.neurons\[0\]")
+    )
     expect(box).to_have_count(2)
     nb.shot("network-deep-middle", root)
     nb.page.keyboard.press("Escape")
@@ -1011,7 +1070,9 @@ def test_a_long_chain_is_folded_until_it_can_be_read(open_notebook):
 
 def test_a_first_look_shows_little_and_offers_the_rest(open_notebook):
     """Chapter 00's first graph: steps and the slider, no search, zoom, files, ledger or program until they are asked for."""
-    nb = open_notebook(["from widgets.lessons import stepper\nstepper('y = x*x', at='forward', x=3, brief=True)"]).run_all()
+    nb = open_notebook(
+        ["from widgets.lessons import stepper\nstepper('y = x*x', at='forward', x=3, brief=True)"]
+    ).run_all()
     root = nb.page.locator(".mg-root")
     hidden = [root.locator(name) for name in (".mg-tools", ".mg-details", ".mg-source")]
     for place in hidden:

@@ -3,6 +3,7 @@
 What lives here: those files, opened in a browser that has dialogs and network counted. What does not: names in a live notebook
 (test_graph_view.py), forged messages (tests/widgets/test_faults.py), what students' programs do while they run (tests/course).
 """
+
 import json
 import subprocess
 import sys
@@ -45,8 +46,13 @@ def opened(browser_context):
 
     yield open_
     for page in pages:
-        assert page.evaluate("() => [...document.querySelectorAll('*')].filter(e => e.localName === 'a' && /^javascript/i.test(e.href)"
-                             " || [...e.attributes].some(a => /^on/i.test(a.name))).map(e => e.outerHTML)") == []
+        assert (
+            page.evaluate(
+                "() => [...document.querySelectorAll('*')].filter(e => e.localName === 'a' && /^javascript/i.test(e.href)"
+                " || [...e.attributes].some(a => /^on/i.test(a.name))).map(e => e.outerHTML)"
+            )
+            == []
+        )
         page.close()
     assert said == []
 
@@ -69,14 +75,16 @@ def everywhere(evil):
     quoted = repr(evil)
     crimes = {
         "05.a": "class Value:\n    def __init__(self, *args):\n"
-                f"        raise type({quoted.replace(chr(0), '')}.replace(chr(0), ''), (Exception,), {{}})({quoted})",
+        f"        raise type({quoted.replace(chr(0), '')}.replace(chr(0), ''), (Exception,), {{}})({quoted})",
         "05.b": f"def backward(root):\n    print({quoted})\n    return {quoted}",
         "05.c": f"# {evil}\nthis is no Python: {evil}",
     }
     for cell in notebook["cells"]:
         if id := cell["metadata"].get("minigrad", {}).get("exercise"):
             cell["source"] = crimes.get(id, cell["source"]) + f"\n# {evil}\n"
-            cell["outputs"] = [{"output_type": "display_data", "metadata": {}, "data": {"text/html": evil, "text/plain": evil}}]
+            cell["outputs"] = [
+                {"output_type": "display_data", "metadata": {}, "data": {"text/html": evil, "text/plain": evil}}
+            ]
         cell["metadata"]["tags"] = [evil]
     notebook["cells"].insert(0, nbformat.v4.new_markdown_cell(evil))
     notebook["metadata"]["title"] = notebook["metadata"]["kernelspec"] = evil
@@ -101,5 +109,7 @@ def test_feedback_and_summary(opened, tmp_path):
         page = opened(file)
         assert page.locator("script, img, a[onfocus], i, b").count() == 0, file.name
         assert page.locator("h1").count() == 1
-    text = opened(next(file for file in pages if "onerror" in file.read_text("utf-8") and file.name != "summary.html")).inner_text("body")
+    text = opened(
+        next(file for file in pages if "onerror" in file.read_text("utf-8") and file.name != "summary.html")
+    ).inner_text("body")
     assert "<img src=q onerror=alert(1)> in line 3" in text  # the student's program ran, and its error is told

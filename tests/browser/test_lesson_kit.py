@@ -1,4 +1,5 @@
 """A lesson of the kit in a real JupyterLab: the keyboard, quick moves, a refused entry, a choice, a preset, the theme."""
+
 from playwright.sync_api import expect
 
 CELLS = [

@@ -42,7 +42,9 @@ def test_all_lessons(open_notebook):
     for name, box in shown.items():
         expect(box.locator("svg, .mg-root, .widget-hprogress").first).to_be_visible()
         if name not in STANDS_STILL:
-            stops = box.locator("button:enabled:visible, input:enabled:visible, select:enabled:visible, [tabindex='0']:visible")
+            stops = box.locator(
+                "button:enabled:visible, input:enabled:visible, select:enabled:visible, [tabindex='0']:visible"
+            )
             assert stops.count() > 0, f"{name} cannot be reached by the keyboard"
             stops.first.focus()
             assert stops.first.evaluate("e => document.activeElement === e"), name

@@ -3,6 +3,7 @@
 What lives here: that server and this one test. What does not: what the view does (test_graph_view.py); the rules of other hosts, which
 need no browser (tests/widgets/test_graph_hosts.py).
 """
+
 from importlib.util import find_spec
 
 import nbformat

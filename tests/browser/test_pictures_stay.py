@@ -113,7 +113,9 @@ def test_without_a_kernel(plain_lab):
     notebook.metadata.kernelspec = {"name": "gone", "display_name": "Gone", "language": "python"}
     nbformat.write(notebook, root / "it.ipynb")
     page = plain_lab("it.ipynb").page
-    page.goto(f"{first.address}/lab/workspaces/none/tree/it.ipynb?reset&token={lab.TOKEN}", wait_until="domcontentloaded")
+    page.goto(
+        f"{first.address}/lab/workspaces/none/tree/it.ipynb?reset&token={lab.TOKEN}", wait_until="domcontentloaded"
+    )
     page.locator(".jp-Dialog button", has_text="No Kernel").click(timeout=60_000)
     page.wait_for_selector(".jp-CodeCell")
     page.wait_for_timeout(2000)
@@ -124,10 +126,21 @@ def test_without_a_kernel(plain_lab):
 @pytest.mark.parametrize("state", [False, True])
 def test_an_exported_page_shows_every_picture_without_a_network(tmp_path, browser_context, state):
     written(tmp_path / "it.ipynb")
-    run = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "it.ipynb", f"--ExecutePreprocessor.store_widget_state={state}"]
+    run = [
+        sys.executable,
+        "-m",
+        "nbconvert",
+        "--to",
+        "html",
+        "--execute",
+        "it.ipynb",
+        f"--ExecutePreprocessor.store_widget_state={state}",
+    ]
     subprocess.run(run, cwd=tmp_path, check=True, capture_output=True, timeout=120)
     page = browser_context.new_page()
-    page.route("**/*", lambda route: route.continue_() if route.request.url.startswith(("file:", "data:")) else route.abort())
+    page.route(
+        "**/*", lambda route: route.continue_() if route.request.url.startswith(("file:", "data:")) else route.abort()
+    )
     page.goto((tmp_path / "it.html").as_uri())
     drawn = "n => [...document.querySelectorAll('.mg-stored img')].filter(i => i.naturalWidth > 100).length === n"
     page.wait_for_function(drawn, arg=PICTURES)

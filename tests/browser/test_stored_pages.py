@@ -10,7 +10,9 @@ IMAGES = """() => [...document.querySelectorAll('.mg-stored img')].map(image => 
     return {drawn: image.complete && image.naturalWidth > 0, wide: own.width, over: own.right - column.right}; })"""
 
 
-@pytest.mark.parametrize("notebook", part(["02_the_graph.ipynb", "05_build_the_engine.ipynb"], 0, always=["05_build_the_engine.ipynb"]))
+@pytest.mark.parametrize(
+    "notebook", part(["02_the_graph.ipynb", "05_build_the_engine.ipynb"], 0, always=["05_build_the_engine.ipynb"])
+)
 def test_stored_pictures_fit_the_column(open_notebook, notebook):
     nb = open_notebook(notebook)
     trust = "path => fetch(path, {method: 'POST'}).then(answer => answer.ok)"  # copies of `python -m minigrad.course` are trusted

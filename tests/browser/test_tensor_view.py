@@ -1,4 +1,5 @@
 """The graph view of Tensors in a real JupyterLab: cards and edges, stepping, sliders, stale badges, stop signs, both themes."""
+
 import re
 
 import pytest
@@ -22,7 +23,9 @@ class View:
         nb.page.wait_for_function("e => e.dataset.ready === '1'", arg=self.root.element_handle())
 
     def card(self, name):
-        return self.root.locator(".mg-card").filter(has=self.nb.page.locator("text.mg-name", has_text=re.compile(f"^{re.escape(name)}$")))
+        return self.root.locator(".mg-card").filter(
+            has=self.nb.page.locator("text.mg-name", has_text=re.compile(f"^{re.escape(name)}$"))
+        )
 
     def step(self):
         return int(self.root.get_attribute("data-step"))
@@ -59,7 +62,11 @@ def test_a_layer_with_a_broadcast_bias(open_notebook):
 
 
 def test_sliders_of_numbers_move_heat_maps_and_leave_the_learners_tensor(open_notebook):
-    cells = [SETUP, "a = torch.tensor(2., requires_grad=True)\nx = torch.linspace(-1, 1, 6)\nl = ((a * x - 1) ** 2).mean()", "%graph l"]
+    cells = [
+        SETUP,
+        "a = torch.tensor(2., requires_grad=True)\nx = torch.linspace(-1, 1, 6)\nl = ((a * x - 1) ** 2).mean()",
+        "%graph l",
+    ]
     nb = open_notebook([*cells, "print(a.item(), a.grad)"]).run_all()
     view = View(nb)
     view.press("End")
@@ -151,7 +158,10 @@ def test_a_duel_has_one_step_and_names_the_difference(open_notebook):
     left, right = View(nb, 0), View(nb, 1)
     assert left.step() == right.step() > 0
     expect(nb.page.get_by_role("status").filter(has_text="They part in the backward pass at")).to_be_visible()
-    for view, ours, theirs in ((left, "[1.25992, 0.211952]", "[0.715217, 5.89208]"), (right, "[0.715217, 5.89208]", "[1.25992, 0.211952]")):
+    for view, ours, theirs in (
+        (left, "[1.25992, 0.211952]", "[0.715217, 5.89208]"),
+        (right, "[0.715217, 5.89208]", "[1.25992, 0.211952]"),
+    ):
         card = view.root.locator(".mg-card:has(.mg-differ)")
         said = f"≠ passes to 2x {ours}, there {theirs}"
         assert card.locator(".mg-differ text").all_text_contents() == ["≠ passes to 2x", ours, "there", theirs]
@@ -188,7 +198,12 @@ def test_a_network_of_tensors_is_whole_and_legible_at_each_width(open_notebook):
     nb = open_notebook([SETUP, LAYERS, "%graph L"]).run_all()
     assert nb.cell_errors() == []
     view = View(nb)
-    assert view.root.locator(".mg-card text.mg-name").all_text_contents() == ["X", *(f"model[{k}]" for k in range(5)), "t", "L"]
+    assert view.root.locator(".mg-card text.mg-name").all_text_contents() == [
+        "X",
+        *(f"model[{k}]" for k in range(5)),
+        "t",
+        "L",
+    ]
     for width in (1600, 1280, 640):
         nb.page.set_viewport_size({"width": width, "height": 1300})
         nb.page.wait_for_timeout(600)
@@ -203,7 +218,9 @@ def test_a_network_of_tensors_is_whole_and_legible_at_each_width(open_notebook):
 
 
 def test_a_detach_is_a_cut_wire_over_which_nothing_comes_back(open_notebook):
-    code = "w = torch.tensor(2., requires_grad=True)\nh = (w * 0.5).tanh()\ntarget = h.detach() + 0.2\nd = (h - target)**2"
+    code = (
+        "w = torch.tensor(2., requires_grad=True)\nh = (w * 0.5).tanh()\ntarget = h.detach() + 0.2\nd = (h - target)**2"
+    )
     nb = open_notebook([SETUP, code, "%graph d"]).run_all()
     view = View(nb)
     cut = view.root.locator(".mg-cut")
@@ -211,7 +228,9 @@ def test_a_detach_is_a_cut_wire_over_which_nothing_comes_back(open_notebook):
     assert "no gradient goes back to h" in cut.locator("title").text_content()
     nb.page.set_viewport_size({"width": 1600, "height": 1000})
     nb.page.wait_for_timeout(600)
-    assert view.root.locator(".mg-stage > svg").evaluate(FITTED)[0] > 0.9, "bands before small print, on a wide page as well"
+    assert view.root.locator(".mg-stage > svg").evaluate(FITTED)[0] > 0.9, (
+        "bands before small print, on a wide page as well"
+    )
     view.press("End")
     assert cut.locator("text").all_text_contents() == ["0 comes back"]
     nb.shot("tensor-cut", view.root)
@@ -253,7 +272,9 @@ WHOLE = """root => {
 }"""
 
 
-@pytest.mark.parametrize(("code", "result"), [(DETACHED, "loss"), (TURNS, "h"), (LAYERS, "L")], ids=["detach", "loop", "Sequential"])
+@pytest.mark.parametrize(
+    ("code", "result"), [(DETACHED, "loss"), (TURNS, "h"), (LAYERS, "L")], ids=["detach", "loop", "Sequential"]
+)
 def test_what_opens_is_whole_and_legible_on_small_screens(open_notebook, code, result):
     nb = open_notebook([SETUP, code, f"%graph {result}"])
     nb.command("application:toggle-left-area")
@@ -284,7 +305,9 @@ def test_on_a_small_screen_the_step_is_in_sight_and_its_words_can_be_read(open_n
         view.press("Home")
         for _ in range(12):
             view.press("ArrowRight")
-            nb.page.wait_for_function(f"root => ({SEEN})(root)[1]", arg=view.root.element_handle(), timeout=5000)  # the step is seen
+            nb.page.wait_for_function(
+                f"root => ({SEEN})(root)[1]", arg=view.root.element_handle(), timeout=5000
+            )  # the step is seen
             low, _, size = view.root.evaluate(SEEN)
             assert low and (size >= 8.9 or width > 900), (width, view.step(), low, size)
         nb.shot(f"tensor-small-{width}", view.root)

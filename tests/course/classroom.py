@@ -48,7 +48,9 @@ def chapter_notebook(chapter, answers):
     """A learner's notebook of one chapter: a setup cell, and for each exercise a text, the answer (or the stub), and the check."""
     cells = [code("%load_ext minigrad\nimport minigrad\nfrom minigrad.course import check")]
     for id, ex in exercises.chapter(chapter).items():
-        cells.append({"cell_type": "markdown", "source": f"### Exercise {id}: {ex.title}\n{ex.question}", "metadata": {}})
+        cells.append(
+            {"cell_type": "markdown", "source": f"### Exercise {id}: {ex.title}\n{ex.question}", "metadata": {}}
+        )
         cells += [code(answers.get(id, ex.stub), id), code(f'check("{id}", {ex.entry})')]
     return notebook(cells)
 
@@ -75,7 +77,9 @@ def make_class(folder, students, chapters=None, seed=0):
 def grader(submissions, out, *more):
     """The grader's command, running. It leads a group of processes, so that all of it can be killed."""
     command = [sys.executable, "-m", "minigrad.course.grade", str(submissions), "-o", str(out), "-j", "2", *more]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    return subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    )
 
 
 def finish(process):
@@ -99,7 +103,9 @@ def kill_after(process, seconds, everything):
 
 def outputs(out):
     """Everything that was written for people, as hashes; the journal is in the order in which the work happened to finish."""
-    files = sorted(p for p in out.rglob("*") if p.is_file() and p.name not in ("journal.jsonl", "key") and p.suffix != ".tmp")
+    files = sorted(
+        p for p in out.rglob("*") if p.is_file() and p.name not in ("journal.jsonl", "key") and p.suffix != ".tmp"
+    )
     return {p.relative_to(out).as_posix(): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
@@ -142,8 +148,10 @@ def main():
         hit = grade_killed(root / "submitted", root / "killed", key, options.kills, took / (options.kills + 1) * 1.6)
         names = graded_in(root / "killed")
         same = outputs(root / "straight") == outputs(root / "killed")
-        print(f"killed {hit} of {options.kills} times while at work and resumed: {'the same bytes' if same else 'DIFFERENT'} in"
-              f" {len(outputs(root / 'killed'))} files, {len(names)} journal lines for {len(set(names))} students")
+        print(
+            f"killed {hit} of {options.kills} times while at work and resumed: {'the same bytes' if same else 'DIFFERENT'} in"
+            f" {len(outputs(root / 'killed'))} files, {len(names)} journal lines for {len(set(names))} students"
+        )
         sys.exit(0 if same and len(names) == len(set(names)) == options.students else 1)
 
 

@@ -1,4 +1,5 @@
 """Course tests never touch the progress of the person who runs them."""
+
 import pytest
 
 from minigrad.course import exercises

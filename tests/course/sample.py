@@ -23,7 +23,11 @@ def _slope(name, x, *rest):
 
 def _shrinks_like_h_squared(got, name, x, hs):
     """Dividing h by 10 must divide the error by about 100."""
-    if not (isinstance(got, list) and len(got) == len(hs) and all(isinstance(g, (int, float)) and math.isfinite(g) for g in got)):
+    if not (
+        isinstance(got, list)
+        and len(got) == len(hs)
+        and all(isinstance(g, (int, float)) and math.isfinite(g) for g in got)
+    ):
         return "one finite number per step h is needed"
     errors = [abs(g - SLOPES[name](x)) for g in got]
     if errors[0] == 0 or errors[-1] == 0:
@@ -70,11 +74,41 @@ def central_difference(f, x, h=1e-5):
     return (f(x + h) - f(x - h)) / (2 * h)
 ''',
     probes=(
-        Probe("x² at 3", ("x²", 3.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("x²", round(r.uniform(1, 5), 3))),
-        Probe("x³ at -2", ("x³", -2.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("x³", round(r.uniform(-4, -1), 3))),
-        Probe("sin at 1", ("sin", 1.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("sin", round(r.uniform(0.2, 1.2), 3))),
-        Probe("exp at 0.5", ("exp", 0.5), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("exp", round(r.uniform(0.2, 2), 3))),
-        Probe("1/x at 2", ("1/x", 2.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("1/x", round(r.uniform(1.5, 4), 3))),
+        Probe(
+            "x² at 3", ("x²", 3.0), _slope, drivers.slope, rtol=1e-8, draw=lambda r: ("x²", round(r.uniform(1, 5), 3))
+        ),
+        Probe(
+            "x³ at -2",
+            ("x³", -2.0),
+            _slope,
+            drivers.slope,
+            rtol=1e-8,
+            draw=lambda r: ("x³", round(r.uniform(-4, -1), 3)),
+        ),
+        Probe(
+            "sin at 1",
+            ("sin", 1.0),
+            _slope,
+            drivers.slope,
+            rtol=1e-8,
+            draw=lambda r: ("sin", round(r.uniform(0.2, 1.2), 3)),
+        ),
+        Probe(
+            "exp at 0.5",
+            ("exp", 0.5),
+            _slope,
+            drivers.slope,
+            rtol=1e-8,
+            draw=lambda r: ("exp", round(r.uniform(0.2, 2), 3)),
+        ),
+        Probe(
+            "1/x at 2",
+            ("1/x", 2.0),
+            _slope,
+            drivers.slope,
+            rtol=1e-8,
+            draw=lambda r: ("1/x", round(r.uniform(1.5, 4), 3)),
+        ),
         Probe(
             "error against h",
             ("exp", 1.0, [1e-1, 1e-2, 1e-3]),

@@ -69,7 +69,9 @@ def step(params, state, lr=0.01, max_norm=1.0, b1=0.9, b2=0.999, eps=1e-8, decay
 }  # fmt: skip
 for id in ("14.c", "14.d"):  # whatever it computes: a Tensor is refused
     entry = exercises[id].entry
-    BY_THE_ENGINE[id] = f"import minigrad as torch\n\ndef {entry}(*args):\n    return [torch.tensor(a) * 1 for a in args]\n"
+    BY_THE_ENGINE[id] = (
+        f"import minigrad as torch\n\ndef {entry}(*args):\n    return [torch.tensor(a) * 1 for a in args]\n"
+    )
 
 
 @pytest.mark.parametrize("id", sorted(BY_THE_ENGINE))

@@ -30,7 +30,9 @@ TORCH = {  # the same definitions in the library
 @pytest.mark.parametrize("name", TORCH)
 def test_the_judge_defines_what_the_library_defines(name):
     xs = _capstone.inputs("ordinary", 3)[name]
-    assert _capstone.OPERATIONS[name].values(xs) == pytest.approx([v.item() for v in TORCH[name](torch.tensor(xs, dtype=torch.float64))])
+    assert _capstone.OPERATIONS[name].values(xs) == pytest.approx(
+        [v.item() for v in TORCH[name](torch.tensor(xs, dtype=torch.float64))]
+    )
 
 
 def test_the_judges_lstm_cell_is_the_librarys():

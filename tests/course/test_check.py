@@ -76,7 +76,11 @@ def test_an_endless_answer_is_stopped(check, quick, monkeypatch, source):
     before, start = signal.getsignal(signal.SIGALRM), time.thread_time()
     result = check("98.b", answer(source))
     assert time.thread_time() - start < 1.5
-    assert not result.passed and f"stopped after {0.6 if waits else 0.15} s" in lines(result) and "not run" in lines(result)
+    assert (
+        not result.passed
+        and f"stopped after {0.6 if waits else 0.15} s" in lines(result)
+        and "not run" in lines(result)
+    )
     assert ("machine is busy" if waits else "never ends") in result.hint
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
     assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL)[0] == 0
@@ -227,7 +231,10 @@ def test_a_second_thread_does_not_use_up_the_time_of_an_answer():
     other = threading.Thread(target=lambda: all(not stop.is_set() for _ in iter(int, 1)))
     other.start()
     try:
-        work = answer("def f():\n    import time\n    start = time.thread_time()\n    while time.thread_time() - start < 0.1: pass", "f")
+        work = answer(
+            "def f():\n    import time\n    start = time.thread_time()\n    while time.thread_time() - start < 0.1: pass",
+            "f",
+        )
         outcome = run(lambda entry: entry(), work, (), Limits(seconds=0.15))
     finally:
         stop.set()
@@ -252,13 +259,19 @@ CRASHES = {
     "zero division": ("def central_difference(f, x, h=0):\n    return 1 / 0", "ZeroDivisionError in line 2"),
     "exit": ("def central_difference(f, x, h=0):\n    raise SystemExit", "must not end the program"),
     "quit": ("def central_difference(f, x, h=0):\n    import sys\n    sys.exit(3)", "must not end the program"),
-    "recursion": ("def central_difference(f, x, h=0):\n    return central_difference(f, x, h)", "called itself too deeply"),
+    "recursion": (
+        "def central_difference(f, x, h=0):\n    return central_difference(f, x, h)",
+        "called itself too deeply",
+    ),
     "missing argument": ("def central_difference(f):\n    return 1", "TypeError"),
     "unprintable": (
         "class E(Exception):\n    def __str__(self): raise ValueError\ndef central_difference(f, x, h=0):\n    raise E",
         ": E in line 4",
     ),
-    "base exception": ("class E(BaseException): pass\ndef central_difference(f, x, h=0):\n    raise E('<b>hm</b>')", "hm"),
+    "base exception": (
+        "class E(BaseException): pass\ndef central_difference(f, x, h=0):\n    raise E('<b>hm</b>')",
+        "hm",
+    ),
     "not implemented": ("def central_difference(f, x, h=0):\n    raise NotImplementedError", "NotImplementedError"),
     "deletes output": (
         "def central_difference(f, x, h=0):\n    import sys\n    sys.stdout = None\n    print('gone')\n    return 1/0",
@@ -323,7 +336,9 @@ class Liar(float):
 def test_operators_of_the_learners_objects_are_not_trusted(check):
     liar = answer(LYING + "value = Liar(10)", "value")
     assert not check("01.a", liar).passed
-    yes_man = answer("class Yes:\n    def __eq__(self, other): return True\n    def __hash__(self): return 0\nvalue = Yes()", "value")
+    yes_man = answer(
+        "class Yes:\n    def __eq__(self, other): return True\n    def __hash__(self): return 0\nvalue = Yes()", "value"
+    )
     assert not check("01.a", yes_man).passed
     text = answer(
         "class T(str):\n    def __eq__(self, o): return True\n    __hash__ = str.__hash__\n    def upper(self): return "
@@ -334,7 +349,8 @@ def test_operators_of_the_learners_objects_are_not_trusted(check):
                       hints=("n", "r", "t"), reveal="r", fresh=lambda r: None))  # fmt: skip
     assert not check("98.c", text).passed
     mapping = answer(
-        "class D(dict):\n    def __getitem__(self, k): return 101\n    def __contains__(self, k): return True\nvalue = D(a=1)", "value"
+        "class D(dict):\n    def __getitem__(self, k): return 101\n    def __contains__(self, k): return True\nvalue = D(a=1)",
+        "value",
     )
     with_exercise(two())
     assert not check("98.a", mapping).passed
@@ -386,7 +402,8 @@ def test_the_recursion_limit_is_left_as_it_was(check):
     result = check(
         "05.d",
         answer(
-            "import sys\n" + exercises["05.d"].solution.replace("    root.grad", "    sys.setrecursionlimit(10**6)\n    root.grad"),
+            "import sys\n"
+            + exercises["05.d"].solution.replace("    root.grad", "    sys.setrecursionlimit(10**6)\n    root.grad"),
             "backward_deep",
         ),
     )
@@ -406,17 +423,28 @@ def f(x):
 @pytest.mark.parametrize("limit", [10**6, 10**7, 2**31 - 1])
 def test_an_endless_recursion_with_a_raised_limit_ends_at_a_depth_that_python_leaves_soon(limit):
     reached = []
-    source = BOTTOMLESS.replace("LIMIT", str(limit)).replace("        return down", "        reached[:] = [k]\n        return down")
+    source = BOTTOMLESS.replace("LIMIT", str(limit)).replace(
+        "        return down", "        reached[:] = [k]\n        return down"
+    )
     f = answer(source, "f")
     f.__globals__["reached"] = reached
     outcome = run(lambda f, x: f(x), f, ([1],), Limits(seconds=20.0))
-    assert outcome["error"]["type"] == "RecursionError" and outcome["raised_limit"] and 10_000 < reached[0] < DEEPEST + 10_000
-    assert sys.setrecursionlimit.__name__ == "setrecursionlimit" and not hasattr(sys.setrecursionlimit, "__code__"), "the real one is back"
+    assert (
+        outcome["error"]["type"] == "RecursionError"
+        and outcome["raised_limit"]
+        and 10_000 < reached[0] < DEEPEST + 10_000
+    )
+    assert sys.setrecursionlimit.__name__ == "setrecursionlimit" and not hasattr(sys.setrecursionlimit, "__code__"), (
+        "the real one is back"
+    )
 
 
 def test_a_wrong_recursion_limit_still_raises():
     for limit, name in (("'x'", "TypeError"), ("0", "ValueError")):
-        assert run(lambda f, x: f(x), answer(BOTTOMLESS.replace("LIMIT", limit), "f"), ([1],), Limits())["error"]["type"] == name
+        assert (
+            run(lambda f, x: f(x), answer(BOTTOMLESS.replace("LIMIT", limit), "f"), ([1],), Limits())["error"]["type"]
+            == name
+        )
 
 
 SETTINGS = {
@@ -536,7 +564,9 @@ def test_text_is_the_same_every_time():
     )
     env = {**os.environ, "MINIGRAD_PROGRESS": "off"}
     runs = [
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env={**env, "PYTHONHASHSEED": seed})
+        subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, env={**env, "PYTHONHASHSEED": seed}
+        )
         for seed in "12"
     ]
     assert runs[0].stdout == runs[1].stdout and len(runs[0].stdout) > 1000
@@ -591,7 +621,10 @@ def test_a_prediction_is_noted_and_compared(check):
 
 
 def test_a_cell_that_waits_for_code_does_not_ask_for_a_prediction(check, kept):
-    assert repr(check.predict("05.b")) == "○ 05.b: not passed yet\nThis cell opens once your answer to 05.b has passed its check."
+    assert (
+        repr(check.predict("05.b"))
+        == "○ 05.b: not passed yet\nThis cell opens once your answer to 05.b has passed its check."
+    )
     assert repr(check.predict("05.b", skip=True)).startswith("○ 05.b: opened without an answer")
 
 
@@ -600,7 +633,9 @@ def test_a_prediction_survives_a_restart_and_counts_when_passed_or_skipped(check
     assert not check.predicted("01.a") and not check.predicted("05.b")
     check.predict("01.a", 90)
     check.predict("01.a", 10)
-    assert "✓ predicted" in repr(check.progress()) and "✓ passed" not in repr(check.progress()), "a guess is not an answer that passed"
+    assert "✓ predicted" in repr(check.progress()) and "✓ passed" not in repr(check.progress()), (
+        "a guess is not an answer that passed"
+    )
     check.predict("98.a", skip=True)
     check("05.b", exercises["05.b"].load(exercises["05.b"].solution))
     restarted = Check()
@@ -700,7 +735,9 @@ def test_an_answer_that_was_kept_without_an_engine_gets_one(check, tmp_path, mon
     later = Check()
     with_momentum, accumulate = later.mine("07.c"), later.mine("07.d")
     Value, _ = later.engine()
-    assert capsys.readouterr().out.splitlines()[2:] == ["Value and backward: the course's, until you have kept your own."]
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "Value and backward: the course's, until you have kept your own."
+    ]
     w = Value(0.5)
     accumulate(w, [[(1.0, 2.0)], [(2.0, 1.0), (1.0, 0.0)]])
     assert w.grad == pytest.approx((2 * -1.5 + 2 * 2 * 0 + 2 * 0.5) / 3)
@@ -771,14 +808,19 @@ def test_what_a_check_says_does_not_depend_on_stored_progress(check, kept):
     assert repr(Check()("01.a", 10)) == first
 
 
-@pytest.mark.parametrize("content", ["{", "[1, 2]", '{"exercises": 3}', "\x00\x01", '{"exercises": {"01.a": 5}}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "content", ["{", "[1, 2]", '{"exercises": 3}', "\x00\x01", '{"exercises": {"01.a": 5}}', "[" * 100_000]
+)
 def test_a_damaged_file_is_set_aside(check, kept, content):
     kept.parent.mkdir()
     kept.write_text(content)
     result = check("01.a", 30)
     assert result.passed and json.loads(kept.read_text())["exercises"]["01.a"]["passed"]
     if "01.a" not in content:
-        assert "progress file was damaged" in repr(result) and kept.with_name("progress.json.broken").read_text() == content
+        assert (
+            "progress file was damaged" in repr(result)
+            and kept.with_name("progress.json.broken").read_text() == content
+        )
 
 
 def test_a_full_disk_is_survived(check, kept, monkeypatch):
@@ -810,7 +852,10 @@ def test_a_disk_that_is_really_full_is_survived(check, kept, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("MINIGRAD_PROGRESS", str(kept))
     assert kept.read_text() == before and [p.name for p in kept.parent.iterdir()] == ["progress.json"]
-    assert "Progress was not saved" not in repr(check("01.a", 30)) and json.loads(kept.read_text())["exercises"]["01.a"]["passed"]
+    assert (
+        "Progress was not saved" not in repr(check("01.a", 30))
+        and json.loads(kept.read_text())["exercises"]["01.a"]["passed"]
+    )
 
 
 def test_the_clock_may_be_set_to_anything_meanwhile(check, kept, monkeypatch):
@@ -887,7 +932,11 @@ def test_in_a_real_kernel():
 def test_the_first_wrong_node_is_the_one_that_shows_the_mistake(check):
     """A graph view may jump there: the probe is the one by which the mistake was recognised."""
     wrong = next(w for w in exercises["05.b"].bank if w.name == "depth first from the root")
-    assert check("05.b", answer(wrong.answer, "backward")).first_wrong == {"probe": "diamond", "node": "b", "say": "too small"}
+    assert check("05.b", answer(wrong.answer, "backward")).first_wrong == {
+        "probe": "diamond",
+        "node": "b",
+        "say": "too small",
+    }
 
 
 def test_the_line_of_a_crash_is_the_learners(check):

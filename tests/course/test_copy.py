@@ -2,6 +2,7 @@
 
 What lives here: the command in this checkout. What does not: the command from the wheel alone (tests/test_project.py).
 """
+
 import errno
 import json
 import os
@@ -68,7 +69,10 @@ def test_nothing_that_is_there_is_touched(command, tmp_path):
     if sys.platform != "win32":  # making links is a right of its own there
         (folder / CHAPTERS[4]).symlink_to("elsewhere.ipynb")
     kept = len(names(folder))
-    assert f"{len(CHAPTERS) - kept} notebooks copied to course; {kept} were there already and stay as they are." in command("course")
+    assert (
+        f"{len(CHAPTERS) - kept} notebooks copied to course; {kept} were there already and stay as they are."
+        in command("course")
+    )
     assert (folder / CHAPTERS[3]).read_text() == "my work" and names(folder) == CHAPTERS
     assert kept == 1 or os.readlink(folder / CHAPTERS[4]) == "elsewhere.ipynb"
 
@@ -79,7 +83,8 @@ def test_a_file_is_no_folder(command, tmp_path, folder):
     assert command(folder) == (
         "minigrad: the notebooks were not copied.\n\n"
         "notes.txt is there already and is not a folder. It stays as it is.\n"
-        "Instead: choose a name that is free, for example: python -m minigrad.course notes-notebooks")
+        "Instead: choose a name that is free, for example: python -m minigrad.course notes-notebooks"
+    )
     assert names(tmp_path) == ["notes.txt"] and (tmp_path / "notes.txt").read_text() == "mine"
 
 
@@ -96,8 +101,13 @@ def test_a_folder_where_one_may_not_write(command, tmp_path, monkeypatch, folder
         said = command(folder)
     finally:
         os.seteuid(me)
-    assert said.startswith(f"minigrad: the notebooks were not copied.\n\nInto {folder} this account may not write (Permission denied).\n")
-    assert "Instead: choose a folder of your own, for example: python -m minigrad.course " in said and "minigrad-course" in said
+    assert said.startswith(
+        f"minigrad: the notebooks were not copied.\n\nInto {folder} this account may not write (Permission denied).\n"
+    )
+    assert (
+        "Instead: choose a folder of your own, for example: python -m minigrad.course " in said
+        and "minigrad-course" in said
+    )
     assert names(tmp_path / "locked") == []
 
 
@@ -118,7 +128,9 @@ def test_a_full_disk_leaves_no_half_notebook_and_the_same_command_goes_on(comman
 def test_any_other_fault_is_named(command, monkeypatch, tmp_path):
     said = command("x" * 5000)
     assert "the notebooks were not copied" in said and "Instead: try another folder" in said and "Errno" not in said
-    monkeypatch.setattr(course.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error")))
+    monkeypatch.setattr(
+        course.os, "replace", lambda *paths: (_ for _ in ()).throw(OSError(errno.EIO, "Input/output error"))
+    )
     assert "course: Input/output error." in command("course") and names(tmp_path / "course") == []
 
 
@@ -167,7 +179,11 @@ def test_notebooks_with_answers_are_not_handed_out(command, tmp_path, worked, co
     if committed:
         commit()
     said = command("exam", "--exam")
-    assert "were not copied" in said and "holds an answer to 05.a" in said and "git checkout origin/main -- notebooks" in said
+    assert (
+        "were not copied" in said
+        and "holds an answer to 05.a" in said
+        and "git checkout origin/main -- notebooks" in said
+    )
     assert not (tmp_path / "exam").exists()
 
 
@@ -186,8 +202,12 @@ def test_a_copy_for_an_exam_offers_neither_hints_nor_solutions(command, tmp_path
         text = "".join("".join(cell["source"]) + "\n" for cell in copied["cells"])
         assert "check.reveal" not in text and "check.hint" not in text and "check.exam()" in text, source.name
         prose = "".join("".join(cell["source"]) for cell in copied["cells"] if cell["cell_type"] == "markdown")
-        assert not re.search(r"\bhints?\b|\breveal|\bsolutions? (?:is|are) shown|\bshows? (?:a|the) solution", prose, re.I), source.name
+        assert not re.search(
+            r"\bhints?\b|\breveal|\bsolutions? (?:is|are) shown|\bshows? (?:a|the) solution", prose, re.I
+        ), source.name
         assert len(copied["cells"]) == len(json.loads(source.content)["cells"]) + 1
     check = Check()
     check.exam()
-    assert "exam" in repr(check.hint("05.b")) and exercises["05.b"].solution not in repr(check.reveal("05.b", even_so=True))
+    assert "exam" in repr(check.hint("05.b")) and exercises["05.b"].solution not in repr(
+        check.reveal("05.b", even_so=True)
+    )

@@ -22,7 +22,9 @@ from ..thorough import THOROUGH
 
 ALL = list(exercises.values())
 each_exercise = pytest.mark.parametrize("ex", ALL, ids=lambda ex: ex.id)
-each_code = pytest.mark.parametrize("ex", [ex for ex in ALL if not ex.is_value], ids=lambda ex: ex.id)  # values are the same for everybody
+each_code = pytest.mark.parametrize(
+    "ex", [ex for ex in ALL if not ex.is_value], ids=lambda ex: ex.id
+)  # values are the same for everybody
 
 
 def leaves(x):
@@ -88,7 +90,9 @@ def in_time(ex, wrong, took, said):
 
 def tells_nothing(ex, wrong, result):
     for probe, line in zip(ex.probes, result.lines, strict=True):
-        if probe.raises or probe.accept or line.say.startswith("stopped after"):  # a busy machine; the number is the time limit
+        if (
+            probe.raises or probe.accept or line.say.startswith("stopped after")
+        ):  # a busy machine; the number is the time limit
             continue
         for want in leaves(wanted(ex, probe, probe.args)):
             if isinstance(want, str):
@@ -104,7 +108,11 @@ def test_no_hint_tells_the_answer(ex):
         if probe.raises or probe.accept:
             continue
         for want in leaves(wanted(ex, probe, probe.args)):
-            if type(want) not in (int, float) or abs(want) <= 1 or (not ex.is_value and want == int(want) and abs(want) < 10):
+            if (
+                type(want) not in (int, float)
+                or abs(want) <= 1
+                or (not ex.is_value and want == int(want) and abs(want) < 10)
+            ):
                 continue  # 0 and 1 are in every rule, and small numbers in the formulas of code exercises
             for text in texts:
                 assert not tells(text, want), (text, want)
@@ -155,7 +163,11 @@ def test_wrong_answers_are_caught_and_recognised_on_drawn_inputs(ex):
             rng = random.Random(seed)
             inputs = {p.name: p.draw(rng) for p in ex.probes if p.draw}
             verdict = judge(ex, run_probes(ex, ex.load(ex.source_of(wrong)), inputs), inputs)
-            assert not verdict.passed and verdict.score < 1 and verdict.hint == wrong.hint, (wrong.name, seed, verdict.mistake)
+            assert not verdict.passed and verdict.score < 1 and verdict.hint == wrong.hint, (
+                wrong.name,
+                seed,
+                verdict.mistake,
+            )
 
 
 @each_exercise
@@ -201,19 +213,31 @@ def test_fingerprints_of_the_diamond(name, grads):
 def test_instructors_says_which_part_of_the_points_rests_on_fresh_inputs():
     """Of the exercises in the last column of the table of chapters, which are code but for two; a tenth at most from what is measured."""
     root = Path(__file__).parents[2]
-    text = "\n".join(page.read_text(encoding="utf-8") for page in (root / "INSTRUCTORS.md", root / "docs/teach/chapters.md"))
-    graded = [exercises[id] for row in re.findall(r"^\| \d+ \|.*\|([^|]*)\|$", text, re.M) for id in re.findall(r"\d\d\.[a-z]", row)]
+    text = "\n".join(
+        page.read_text(encoding="utf-8") for page in (root / "INSTRUCTORS.md", root / "docs/teach/chapters.md")
+    )
+    graded = [
+        exercises[id]
+        for row in re.findall(r"^\| \d+ \|.*\|([^|]*)\|$", text, re.M)
+        for id in re.findall(r"\d\d\.[a-z]", row)
+    ]
     whole, rest = sum(ex.points for ex in graded), sum(ex.points * fresh_share(ex) for ex in graded)
-    said = re.search(r"About (\d+) % of their points rest on results that are right only for inputs", " ".join(text.split()))
+    said = re.search(
+        r"About (\d+) % of their points rest on results that are right only for inputs", " ".join(text.split())
+    )
     assert all(ex.graded for ex in graded) and said and abs(100 * rest / whole - int(said[1])) < 5, 100 * rest / whole
 
 
-@pytest.mark.parametrize("id, probes", [("01.c", None), ("05.c", None), ("06.c", None), ("17.e", None), ("08.c", ["backward passes"])])
+@pytest.mark.parametrize(
+    "id, probes", [("01.c", None), ("05.c", None), ("06.c", None), ("17.e", None), ("08.c", ["backward passes"])]
+)
 def test_a_property_that_a_program_could_claim_is_not_counted_as_fresh(id, probes):
     ex = exercises[id]
     names = [probe.name for probe in ex.probes if probe.draw and replayed(ex, probe)]
     assert names == (probes or [probe.name for probe in ex.probes if probe.draw])
-    assert fresh_share(ex) == pytest.approx(1 - sum(p.weight for p in ex.probes if p.name in names) / sum(p.weight for p in ex.probes))
+    assert fresh_share(ex) == pytest.approx(
+        1 - sum(p.weight for p in ex.probes if p.name in names) / sum(p.weight for p in ex.probes)
+    )
 
 
 @pytest.mark.parametrize("ex", [ex for ex in exercises.values() if ex.working], ids=lambda ex: ex.id)

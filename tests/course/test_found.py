@@ -53,7 +53,10 @@ def below_the_stub(nb):
 
 
 def at_the_end(nb):
-    return {**nb, "cells": [*nb["cells"], *(code(exercises[id].solution) for cell in nb["cells"] if (id := exercise_of(cell)))]}
+    return {
+        **nb,
+        "cells": [*nb["cells"], *(code(exercises[id].solution) for cell in nb["cells"] if (id := exercise_of(cell)))],
+    }
 
 
 def without_metadata(nb):
@@ -134,7 +137,9 @@ def score():
         def score(id, answer):
             program = (id, answer.source, answer.helpers, answer.after)
             if program not in known:
-                known[program] = grade_answer(exercises[id], answer.source, server, helpers=answer.helpers, after=answer.after)
+                known[program] = grade_answer(
+                    exercises[id], answer.source, server, helpers=answer.helpers, after=answer.after
+                )
             return known[program].score
 
         yield score
@@ -204,7 +209,9 @@ def test_a_class_in_two_cells_is_one_answer(rest, metadata, score):
 
 def test_a_later_recursive_attempt_does_not_replace_the_tagged_answer():
     wrong = "def backward(root):\n    for v in root._prev:\n        backward(v)\n"
-    found, _ = answers_in(notebook([code(B.solution, "05.b"), code(wrong), code('check("05.b", backward)')]), "05_x.ipynb")
+    found, _ = answers_in(
+        notebook([code(B.solution, "05.b"), code(wrong), code('check("05.b", backward)')]), "05_x.ipynb"
+    )
     assert found["05.b"].source == B.solution and not found["05.b"].after
 
 
@@ -215,6 +222,7 @@ def test_an_engine_under_another_name_serves_the_answers_that_use_it():
 
 
 # ---- what is uncertain is for a person
+
 
 def records(tmp_path, nb, name="05_x.ipynb", ids=("05.a", "05.b")):
     path = tmp_path / "eve" / name
@@ -255,10 +263,14 @@ def test_a_right_answer_needs_no_remark_however_it_was_found(tmp_path):
 ])  # fmt: skip
 def test_a_notebook_of_another_course_is_not_graded(cells, tmp_path):
     record = records(tmp_path, notebook([code(text) for text in cells]), "homework.ipynb", ("05.a", "05.b", "05.c"))
-    assert record["state"] == "ungraded" and record["grades"] == {} and "belongs to this course" in record["problems"][0]
+    assert (
+        record["state"] == "ungraded" and record["grades"] == {} and "belongs to this course" in record["problems"][0]
+    )
 
 
-@pytest.mark.parametrize("line", ["for step in range(3): pass", "step = 3", "with open('x') as step: pass", "step = [1, 2]"])
+@pytest.mark.parametrize(
+    "line", ["for step in range(3): pass", "step = 3", "with open('x') as step: pass", "step = [1, 2]"]
+)
 def test_a_variable_is_not_taken_for_a_function(line):
     nb = without_metadata(stored(ROOT / "notebooks/17_training_loop.ipynb"))
     nb["cells"].append(code(line))

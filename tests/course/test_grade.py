@@ -35,16 +35,32 @@ from minigrad.course.grading.tables import SOLUTION, file_names, safe, similar, 
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import judge
 
-from .classroom import HOOK_OUT, ROOT, chapter_notebook, code, finish, grade_killed, graded_in, grader, make_class, notebook, outputs
+from .classroom import (
+    HOOK_OUT,
+    ROOT,
+    chapter_notebook,
+    code,
+    finish,
+    grade_killed,
+    graded_in,
+    grader,
+    make_class,
+    notebook,
+    outputs,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading needs processes that can be limited")
 
 KEY = b"a key for tests, long enough"
 B = exercises["05.b"]
 B_SCORE = judge(B, run_probes(B, B.load(B.bank[0].answer))).score  # what plain recursion earns
-SOLVED = {id: ex.solution for id, ex in exercises.chapter("05").items() if id != "05.c"}  # which trains for seconds, for every student
+SOLVED = {
+    id: ex.solution for id, ex in exercises.chapter("05").items() if id != "05.c"
+}  # which trains for seconds, for every student
 FULL = sum(exercises[id].points for id in SOLVED)
-OF = sum(ex.points for ex in exercises.chapter("05").values() if ex.kind is not Kind.OPTIONAL)  # an optional one earns points on top
+OF = sum(
+    ex.points for ex in exercises.chapter("05").values() if ex.kind is not Kind.OPTIONAL
+)  # an optional one earns points on top
 
 
 def text(nb):
@@ -69,7 +85,11 @@ def answer_in(nb, id="05.b", name="05_chapter.ipynb"):
 
 def score(nb, server, id="05.b", name="05_chapter.ipynb"):
     answer = answer_in(nb, id, name)
-    return None if answer is None else grade_answer(exercises[id], answer.source, server, helpers=answer.helpers, after=answer.after).score
+    return (
+        None
+        if answer is None
+        else grade_answer(exercises[id], answer.source, server, helpers=answer.helpers, after=answer.after).score
+    )
 
 
 # ---- finding answers
@@ -82,13 +102,31 @@ USES = "def backward(root):\n    root.grad = 1.0\n    for v in reversed(order_of
 
 
 def format_3(cells):
-    old = [{"cell_type": c["cell_type"], "input": c["source"], "language": "python", "metadata": c["metadata"], "outputs": []} for c in cells]
-    return {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": old, "metadata": {}}]}
+    old = [
+        {
+            "cell_type": c["cell_type"],
+            "input": c["source"],
+            "language": "python",
+            "metadata": c["metadata"],
+            "outputs": [],
+        }
+        for c in cells
+    ]
+    return {
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "metadata": {"name": ""},
+        "worksheets": [{"cells": old, "metadata": {}}],
+    }
 
 
 def colab(nb):
     for number, cell in enumerate(nb["cells"]):
-        cell["metadata"] = {"id": f"x{number}", "colab": {"base_uri": "https://localhost:8080/"}, "executionInfo": {"status": "ok"}}
+        cell["metadata"] = {
+            "id": f"x{number}",
+            "colab": {"base_uri": "https://localhost:8080/"},
+            "executionInfo": {"status": "ok"},
+        }
         cell["source"] = cell["source"].splitlines(keepends=True)
     nb["metadata"] = {"colab": {"provenance": []}, "kernelspec": {"name": "python3"}}
     return nb
@@ -161,7 +199,12 @@ def test_names_that_two_exercises_share_are_told_apart(monkeypatch):
     one, two = exercises["15.b"], exercises["15.c"]
     two = replace(two, entry=one.entry, stub=name(two.stub), solution=name(two.solution))
     monkeypatch.setitem(exercises.chapter("15"), "15.c", two)
-    cells = [code(one.solution), code(f'check("15.b", {one.entry})'), code(two.solution), code(f'check("15.c", {two.entry})')]
+    cells = [
+        code(one.solution),
+        code(f'check("15.b", {one.entry})'),
+        code(two.solution),
+        code(f'check("15.c", {two.entry})'),
+    ]
     assert answer_in(notebook(cells), "15.b", "n.ipynb").source == one.solution
     assert answer_in(notebook(cells), "15.c", "n.ipynb").source == two.solution
 
@@ -176,7 +219,9 @@ def test_lines_keep_their_numbers():
     assert without_magics("x = (7\n % 3)") == "x = (7\n % 3)"
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b'{"a": 1}', b'{"cells": 3}', b"[" * 100_000, b"PK\x03\x04", b"\xff\xfe\x00"])
+@pytest.mark.parametrize(
+    "data", [b"", b"{", b"[]", b"null", b'{"a": 1}', b'{"cells": 3}', b"[" * 100_000, b"PK\x03\x04", b"\xff\xfe\x00"]
+)
 def test_what_is_no_notebook_is_named(data):
     with pytest.raises(ValueError, match="JSON"):
         read_notebook(data, "x.ipynb")
@@ -195,8 +240,14 @@ LAYOUTS = {
     "nbgrader": (["ada/ps/05_x.ipynb", "ben/ps/05_x.ipynb"], ["ada", "ben"]),
     "a folder each": (["ada/05_x.ipynb", "ada/01_y.ipynb", "ben/x.ipynb"], ["ada", "ben"]),
     "flat": (["ada.ipynb", "ben_05_build_the_engine.ipynb"], ["ada", "ben"]),
-    "canvas": (["lovelaceada_101_7_x.ipynb", "babbageben_LATE_102_8_05_x-1.ipynb"], ["babbageben 102", "lovelaceada 101"]),
-    "moodle": (["Ada L_33_assignsubmission_file_/x.ipynb", "Ben B_34_assignsubmission_file_x.ipynb"], ["Ada L 33", "Ben B 34"]),
+    "canvas": (
+        ["lovelaceada_101_7_x.ipynb", "babbageben_LATE_102_8_05_x-1.ipynb"],
+        ["babbageben 102", "lovelaceada 101"],
+    ),
+    "moodle": (
+        ["Ada L_33_assignsubmission_file_/x.ipynb", "Ben B_34_assignsubmission_file_x.ipynb"],
+        ["Ada L 33", "Ben B 34"],
+    ),
 }
 
 
@@ -253,6 +304,7 @@ def test_links_on_disk_are_refused(tmp_path):
 
 # ---- a class
 
+
 @pytest.fixture(scope="module")
 def class_of_odd_ones(tmp_path_factory):
     """Graded once: a right answer, a known mistake, nothing, damage of several kinds, 50 MB of output, a formula for a name."""
@@ -268,7 +320,10 @@ def class_of_odd_ones(tmp_path_factory):
     put(root / "fay/ps/05_x.ipynb", loud)
     crash = "import os\nos._exit(1)"
     put(root / "gil/ps/05_x.ipynb", chapter_notebook("05", {**SOLVED, "05.d": crash}))
-    put(root / "<b>hal/ps/05_x.ipynb", chapter_notebook("05", {**SOLVED, "05.b": "def backward(root):\n    raise ValueError('<script>1</script>')"}))
+    put(
+        root / "<b>hal/ps/05_x.ipynb",
+        chapter_notebook("05", {**SOLVED, "05.b": "def backward(root):\n    raise ValueError('<script>1</script>')"}),
+    )
     records = {r["student"]: r for r in grade(root, out, key=KEY, jobs=2)}
     return root, out, records
 
@@ -320,9 +375,13 @@ def test_feedback_names_probe_and_hint_and_shows_inputs_only_when_told(class_of_
 def test_summary_counts_mistakes_and_says_what_was_refused(class_of_odd_ones):
     page = (class_of_odd_ones[1] / "summary.html").read_text(encoding="utf-8")
     assert "7 of 9 submissions graded" in page and "The commonest mistakes" in page and B.bank[0].name in page
-    assert "To look at by hand" in page and "What the answers were refused" in page and "by the operating system" in page
+    assert (
+        "To look at by hand" in page and "What the answers were refused" in page and "by the operating system" in page
+    )
     assert "<b>hal" not in page and '<a href="feedback/ben.html">ben</a>' in page and "05.b: 4 of 4" in page
-    tried, width = re.search(r'style="width:(\d+)%"></span></div></td><td class=n data-label="of those who tried">1 of (\d+)', page).group(2, 1)
+    tried, width = re.search(
+        r'style="width:(\d+)%"></span></div></td><td class=n data-label="of those who tried">1 of (\d+)', page
+    ).group(2, 1)
     assert int(width) == round(100 / int(tried)), "a bar is the part of those who tried, not of the commonest mistake"
     assert f"{100 * fresh_share(B):.0f} %" in page, "how many points rest on fresh inputs"
 
@@ -345,7 +404,10 @@ def small_class(tmp_path_factory):
     root = tmp_path_factory.mktemp("small")
     for name, solved in CLASS.items():
         put(root / "in" / name / "05_x.ipynb", chapter_notebook("05", solved))
-    put(root / "in/cyd/07_x.ipynb", chapter_notebook("07", {id: ex.solution for id, ex in exercises.chapter("07").items()}))
+    put(
+        root / "in/cyd/07_x.ipynb",
+        chapter_notebook("07", {id: ex.solution for id, ex in exercises.chapter("07").items()}),
+    )
     grade(root / "in", root / "out", key=KEY, jobs=1)
     return root
 
@@ -360,14 +422,19 @@ def again(root, marks="", **more):
 
 
 def test_the_instructors_marks_are_entered_and_survive(small_class):
-    rows, said = again(small_class, "ben,05.b,3.5,,only the order\nada,Talk,4,5,\ncyd,all,excused,,ill\nada,05.a,many,,\nzoe,05.a,1,,\n")
+    rows, said = again(
+        small_class,
+        "ben,05.b,3.5,,only the order\nada,Talk,4,5,\ncyd,all,excused,,ill\nada,05.a,many,,\nzoe,05.a,1,,\n",
+    )
     assert float(rows["ben"]["05.b"]) == 3.5 and float(rows["ben"]["total"]) == FULL - 0.5
     assert (float(rows["ada"]["total"]), float(rows["ada"]["of"]), rows["ada"]["Talk"]) == (FULL + 4, OF + 5, "4.0")
     assert rows["cyd"]["total"] == "" and rows["cyd"]["state"] == "excused" and "ill" in rows["cyd"]["remarks"]
     assert "line 5: many is not a number of points" in said and "no student zoe" in said
     assert "Marked by hand: only the order" in (small_class / "out/feedback/ben.html").read_text(encoding="utf-8")
     assert [r["minigrad"] for r in table(small_class / "out/canvas.csv")][1:] == [str(FULL + 4.0), str(FULL - 0.5), ""]
-    assert "ben,05.b,3.5" in (small_class / "out/marks.csv").read_text(encoding="utf-8"), "the grader never writes into it"
+    assert "ben,05.b,3.5" in (small_class / "out/marks.csv").read_text(encoding="utf-8"), (
+        "the grader never writes into it"
+    )
     assert float(again(small_class)[0]["ben"]["05.b"]) == pytest.approx(B.points * B_SCORE, abs=1e-3)
 
 
@@ -376,7 +443,11 @@ def test_the_instructors_marks_are_entered_and_survive(small_class):
 def test_the_list_of_students_names_who_is_missing_and_who_is_not_in_it(small_class, tmp_path, students):
     (tmp_path / "list.csv").write_text(students, encoding="utf-8")
     rows, _ = again(small_class, students=tmp_path / "list.csv")
-    assert rows["Betty H"]["state"] == "missing" and rows["Betty H"]["total"] == "" and "nothing was handed in" in rows["Betty H"]["remarks"]
+    assert (
+        rows["Betty H"]["state"] == "missing"
+        and rows["Betty H"]["total"] == ""
+        and "nothing was handed in" in rows["Betty H"]["remarks"]
+    )
     assert "not in the list" in rows["cyd"]["remarks"] and not rows["ada"]["remarks"]
     canvas = {r["Student"]: r for r in table(small_class / "out/canvas.csv")}
     assert canvas["Betty H"]["minigrad"] == ""
@@ -387,7 +458,9 @@ def test_the_list_of_students_names_who_is_missing_and_who_is_not_in_it(small_cl
 def test_a_notebook_of_another_chapter_raises_nobodys_maximum(small_class):
     rows, _ = again(small_class)
     assert {row["of"] for row in rows.values()} == {str(OF)} and float(rows["cyd"]["total"]) > FULL
-    assert "Chapter 07 was handed in by less than half" in (small_class / "out/summary.html").read_text(encoding="utf-8")
+    assert "Chapter 07 was handed in by less than half" in (small_class / "out/summary.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_the_column_in_the_gradebook_has_a_name(small_class):
@@ -440,7 +513,9 @@ def test_copies_are_flagged_and_the_obvious_answer_is_not():
     renamed = odd.replace("order_of", "sorted_nodes").replace("visit", "go").replace("# ", "")
     assert shingles(odd) == shingles(renamed) != []
     record = lambda name, source: {"student": name, "grades": {"05.b": {"shingles": shingles(source)}}}  # noqa: E731
-    assert similar([record("a", odd), record("b", renamed), record("c", B.bank[4].answer)], ["05.b"]) == [("05.b", "a", "b", "100 %")]
+    assert similar([record("a", odd), record("b", renamed), record("c", B.bank[4].answer)], ["05.b"]) == [
+        ("05.b", "a", "b", "100 %")
+    ]
     assert similar([record("a", B.solution), record("b", B.solution)], ["05.b"]) == []
     same = record("a", B.solution)
     same["grades"]["05.b"]["as_solution"] = True
@@ -449,11 +524,14 @@ def test_copies_are_flagged_and_the_obvious_answer_is_not():
 
 # ---- nothing lost, nothing twice
 
+
 def test_killed_and_resumed_gives_the_same_bytes(tmp_path):
     key = tmp_path / "key"
     key.write_bytes(KEY)
     make_class(tmp_path / "all", 5, ["01"])
-    assert "5 submissions, 0 already graded" in finish(grader(tmp_path / "all", tmp_path / "straight", "--key", str(key)))
+    assert "5 submissions, 0 already graded" in finish(
+        grader(tmp_path / "all", tmp_path / "straight", "--key", str(key))
+    )
     grade_killed(tmp_path / "all", tmp_path / "killed", key, kills=2, longest=4.0, seed=4)
     assert outputs(tmp_path / "straight") == outputs(tmp_path / "killed") != {}
     assert sorted(graded_in(tmp_path / "killed")) == [f"student{n:03d}" for n in range(5)]
@@ -500,7 +578,9 @@ def test_only_what_changed_is_graded_again(tmp_path, monkeypatch):
     assert done[3:] == ["ada", "ben"]
     run(round="2", key=b"another key, long enough")
     assert done[5:] == ["ada", "ben"]
-    monkeypatch.setattr(the_command, "__file__", str(put(tmp_path / "newer/course/grade.py", "")))  # minigrad itself, as it is hashed
+    monkeypatch.setattr(
+        the_command, "__file__", str(put(tmp_path / "newer/course/grade.py", ""))
+    )  # minigrad itself, as it is hashed
     run(round="2", key=b"another key, long enough")
     assert done[7:] == ["ada", "ben"]
     assert stat.S_IMODE((tmp_path / "out/key").stat().st_mode) == 0o600
@@ -527,6 +607,7 @@ class _Deadly:
 
 
 # ---- elsewhere
+
 
 def test_through_dask_on_a_local_cluster(tmp_path):
     pytest.importorskip("distributed")
@@ -607,6 +688,7 @@ def test_there_are_thirty_hostile_submissions():
 
 
 # ---- what README.md and INSTRUCTORS.md promise
+
 
 @pytest.mark.parametrize("page", ["README.md", "INSTRUCTORS.md"])
 def test_the_three_commands(page, tmp_path):

@@ -43,7 +43,15 @@ def graded(root, marks="", students=""):
     if students:
         (root / "students.csv").write_text(students, encoding="utf-8")
     said = []
-    grade(root / "in", root / "out", key=KEY, jobs=1, only=IDS, say=said.append, students=root / "students.csv" if students else None)
+    grade(
+        root / "in",
+        root / "out",
+        key=KEY,
+        jobs=1,
+        only=IDS,
+        say=said.append,
+        students=root / "students.csv" if students else None,
+    )
     wide = {row["student"]: row for row in table(root / "out/wide.csv")}
     canvas = {row["Student"]: row for row in table(root / "out/canvas.csv")[1:]}
     return wide, canvas, {row["Full name"]: row for row in table(root / "out/moodle.csv")}, "".join(said)
@@ -75,7 +83,10 @@ def test_moodle_gets_no_grade_above_the_maximum(small):
 def test_what_is_partly_damaged_is_no_silent_total(small):
     wide, canvas, moodle, _ = graded(small)
     assert float(wide["ben"]["total"]) == B.points + D.points
-    assert canvas["ben"]["minigrad"] == moodle["ben"]["Grade"] == "" and "no total goes to Canvas or Moodle" in wide["ben"]["remarks"]
+    assert (
+        canvas["ben"]["minigrad"] == moodle["ben"]["Grade"] == ""
+        and "no total goes to Canvas or Moodle" in wide["ben"]["remarks"]
+    )
     assert canvas["eve"]["minigrad"] == "" and "for 05.b" in wide["eve"]["remarks"]
 
 
@@ -115,10 +126,17 @@ def test_names_are_sorted_as_people_do(small):
 
 def test_a_decomposed_name_is_the_same_student(tmp_path):
     name = "José García"
-    put(tmp_path / "in" / unicodedata.normalize("NFD", name) / "05_x.ipynb", chapter_notebook("05", {"05.b": B.solution}))
+    put(
+        tmp_path / "in" / unicodedata.normalize("NFD", name) / "05_x.ipynb",
+        chapter_notebook("05", {"05.b": B.solution}),
+    )
     marks = f"{unicodedata.normalize('NFD', name)},05.b,3,,\n"
     wide, canvas, *_, said = graded(tmp_path, marks, f"Student,ID,SIS Login ID,Section\n{name},77,jose,A\n")
-    assert list(wide) == [name] and wide[name]["remarks"] == "" and (canvas[name]["ID"], canvas[name]["minigrad"]) == ("77", "3.0")
+    assert (
+        list(wide) == [name]
+        and wide[name]["remarks"] == ""
+        and (canvas[name]["ID"], canvas[name]["minigrad"]) == ("77", "3.0")
+    )
     assert keys([name]) == keys([unicodedata.normalize("NFD", name)]) and keys(["José"]) != keys(["Jose"])
 
 
@@ -136,12 +154,19 @@ def test_two_folders_that_differ_in_blanks_are_two_students(tmp_path):
 
 # ---- Canvas
 
+
 def test_canvas_text_entries_and_links_belong_to_their_student(tmp_path):
     for name in ("eve_1004_text.html", "eve_1004_9_05_x.ipynb", "dan_LATE_1005_link.html", "bob_1006_text.html"):
         put(tmp_path / name, notebook([]))
     found = {s.student: s for s in collect(tmp_path)}
-    assert {name: s.lms["canvas"] for name, s in found.items()} == {"eve 1004": "1004", "dan 1005": "1005", "bob 1006": "1006"}
-    assert "handed in late" in found["dan 1005"].problems[0] and "only bob_1006_text.html" in found["bob 1006"].problems[0]
+    assert {name: s.lms["canvas"] for name, s in found.items()} == {
+        "eve 1004": "1004",
+        "dan 1005": "1005",
+        "bob 1006": "1006",
+    }
+    assert (
+        "handed in late" in found["dan 1005"].problems[0] and "only bob_1006_text.html" in found["bob 1006"].problems[0]
+    )
     assert len(found["eve 1004"].sources) == 1 and "eve_1004_text.html" in found["eve 1004"].problems[0]
 
 
@@ -168,6 +193,7 @@ def test_the_newer_of_two_uploads_counts(old, new):
 
 # ---- one maximum
 
+
 def test_nbgrader_and_the_batch_have_one_maximum(small):
     from nbformat.v4 import new_code_cell
 
@@ -186,6 +212,7 @@ def test_a_two_letter_exercise_is_found_by_its_grade_id_and_comment():
 
 # ---- the page about the class
 
+
 def test_the_squares_stand_under_their_names(small):
     graded(small)
     page = (small / "out/summary.html").read_text(encoding="utf-8")
@@ -202,7 +229,10 @@ def test_a_narrow_screen_has_the_name_of_a_column_at_each_cell(small):
     for table_ in page.split("<table>")[1:]:
         head, _, body = table_.partition("<tbody>")
         width = head.count("<th") - head.count("<thead")
-        assert all(row.count("<td") == row.count("data-label=") == width for row in body.partition("</table>")[0].split("<tr>")[1:])
+        assert all(
+            row.count("<td") == row.count("data-label=") == width
+            for row in body.partition("</table>")[0].split("<tr>")[1:]
+        )
 
 
 def test_the_median_is_of_the_points_that_make_up_the_maximum(small):

@@ -62,7 +62,12 @@ def graded(root, marks=""):
     records = grade(root / "in", root / "out", key=KEY, only=["05.b"], jobs=1, say=said.append)
     with open(root / "out/wide.csv", newline="", encoding="utf-8") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
-    return {r["student"]: r for r in records}, rows, (root / "out/groups.html").read_text(encoding="utf-8"), "".join(said)
+    return (
+        {r["student"]: r for r in records},
+        rows,
+        (root / "out/groups.html").read_text(encoding="utf-8"),
+        "".join(said),
+    )
 
 
 def group(records, student):
@@ -76,7 +81,9 @@ def test_answers_that_do_the_same_are_together_although_their_inputs_differ(root
     names = re.findall(r"group (05\.b-[0-9a-f]{6}),,,,your remark", page)
     assert len(names) == 3 and names[0] == f"05.b-{group(records, 'ben')}", "the largest first"
     assert "2 students<span>" in page and "1 answer with full points" in page
-    assert 'href="feedback/ben.html"' in page and 'href="groups.html"' in (root / "out/summary.html").read_text(encoding="utf-8")
+    assert 'href="feedback/ben.html"' in page and 'href="groups.html"' in (root / "out/summary.html").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_one_line_is_for_all_of_a_group(root):
@@ -98,7 +105,11 @@ def test_the_order_of_the_lines_does_not_matter(root, order):
 def test_a_remark_without_a_mark_changes_no_points(root):
     records, before, *_ = graded(root)
     _, rows, _, said = graded(root, f"group 05.b-{group(records, 'ben')},,,,draw the diamond\nada,05.b,,,well done\n")
-    assert rows["ben"]["total"] == before["ben"]["total"] and rows["ada"]["total"] == before["ada"]["total"] and "line" not in said
+    assert (
+        rows["ben"]["total"] == before["ben"]["total"]
+        and rows["ada"]["total"] == before["ada"]["total"]
+        and "line" not in said
+    )
     for student, text in (("ben", "draw the diamond"), ("cyd", "draw the diamond"), ("ada", "well done")):
         assert f"From your instructor: {text}" in (root / f"out/feedback/{student}.html").read_text(encoding="utf-8")
 

@@ -86,11 +86,17 @@ def test_less_than_in_the_notebook_comes_first(done, tmp_path, source, said):
     (tmp_path / "ada").mkdir()
     (tmp_path / "ada/05_x.ipynb").write_text(json.dumps(nb), encoding="utf-8")
     record = graded(tmp_path)
-    assert record["problems"][0].startswith(said) and "look at it by hand" in record["problems"][0] and len(record["problems"]) > 1
+    assert (
+        record["problems"][0].startswith(said)
+        and "look at it by hand" in record["problems"][0]
+        and len(record["problems"]) > 1
+    )
     assert record["less"] is True
 
 
-@pytest.mark.parametrize("change", [{"score": 0.5}, {"exercise": "05.a"}, {"program": "x"}, {"code": "é"}, {"score": "1"}, {"score": None}])
+@pytest.mark.parametrize(
+    "change", [{"score": 0.5}, {"exercise": "05.a"}, {"program": "x"}, {"code": "é"}, {"score": "1"}, {"score": None}]
+)
 def test_a_claim_that_was_altered_is_none(change):
     data = Claim("05.b", 1.0, "abc").metadata
     assert read_claim(data) == Claim("05.b", 1.0, "abc")
@@ -98,7 +104,9 @@ def test_a_claim_that_was_altered_is_none(change):
     assert read_claim(data) is None
 
 
-@pytest.mark.parametrize("metadata", [None, [], {}, {"minigrad": 3}, {"minigrad": {}}, {"minigrad": {"exercise": [], "score": {}}}])
+@pytest.mark.parametrize(
+    "metadata", [None, [], {}, {"minigrad": 3}, {"minigrad": {}}, {"minigrad": {"exercise": [], "score": {}}}]
+)
 def test_other_metadata_is_no_claim(metadata):
     assert read_claim(metadata) is None
 
@@ -122,8 +130,11 @@ def test_what_the_course_lends_earns_no_tick(monkeypatch, tmp_path):
 
 # ---- hand_in
 
+
 def saved(folder, name="05_x.ipynb", **answers):
-    (folder / name).write_text(json.dumps(chapter_notebook("05", {"05." + k: v for k, v in answers.items()})), encoding="utf-8")
+    (folder / name).write_text(
+        json.dumps(chapter_notebook("05", {"05." + k: v for k, v in answers.items()})), encoding="utf-8"
+    )
 
 
 def test_an_unsaved_notebook_is_not_handed_in(monkeypatch, tmp_path):
@@ -157,7 +168,9 @@ def test_hand_in_says_what_the_grader_will_doubt(monkeypatch, tmp_path):
     nb["cells"].append({"cell_type": "markdown", "source": B.solution, "metadata": {}})
     (tmp_path / "05_x.ipynb").write_text(json.dumps(nb), encoding="utf-8")
     said = repr(Check().hand_in())
-    assert "the answer to 05.b in 05_x.ipynb is in a text cell" in said and "not checked" in said and "not tried" in said
+    assert (
+        "the answer to 05.b in 05_x.ipynb is in a text cell" in said and "not checked" in said and "not tried" in said
+    )
     (tmp_path / "05_x.ipynb").write_text("{", encoding="utf-8")
     assert "not valid JSON" in repr(Check().hand_in()) and "Nothing was written" in repr(Check().hand_in())
 
@@ -176,4 +189,7 @@ def test_what_hand_in_finds_is_what_the_grader_finds(monkeypatch, tmp_path):
 
 def test_hand_in_loads_the_graders_files_only_when_asked():
     ask = "import sys, minigrad.course.checking; print(*(f'minigrad.course.{n}' in sys.modules for n in ('hand_in', 'grading.reader')))"
-    assert subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False False\n"
+    assert (
+        subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        == "False False\n"
+    )

@@ -31,7 +31,15 @@ SOME = part(ODD, 6, always=[None, 77])
 
 
 def outcome(got, error=None):
-    return {"got": got, "error": error, "late": False, "idle": False, "printed": "", "mutated": False, "raised_limit": False}
+    return {
+        "got": got,
+        "error": error,
+        "late": False,
+        "idle": False,
+        "printed": "",
+        "mutated": False,
+        "raised_limit": False,
+    }
 
 
 def ran(ex, which):
@@ -51,9 +59,13 @@ def odd_outcomes_never_stop_the_judge_and_never_pass(ex, right):
         verdict = judge(ex, {p.name: outcome(got) for p in ex.probes})
         assert 0 <= verdict.score < 1 and verdict.hint, f"odd: {got!r}"
         if not ex.is_value:
-            assert 0 <= judge(ex, right | {ex.probes[-1].name: outcome(got)}).score <= 1, f"odd in the last probe: {got!r}"
+            assert 0 <= judge(ex, right | {ex.probes[-1].name: outcome(got)}).score <= 1, (
+                f"odd in the last probe: {got!r}"
+            )
     for error in ("TypeError", "E" * 60, ""):
-        verdict = judge(ex, {p.name: outcome(None, {"type": error, "mro": [], "message": "", "where": None}) for p in ex.probes})
+        verdict = judge(
+            ex, {p.name: outcome(None, {"type": error, "mro": [], "message": "", "where": None}) for p in ex.probes}
+        )
         assert verdict.score < 1 and verdict.hint, f"odd error: {error!r}"
 
 
@@ -104,7 +116,9 @@ def test_scores_of_odd_forged_and_half_right_outcomes(ex):
 
 def test_a_result_that_is_too_large_to_divide_is_no_multiple_of_the_right_one():
     probe = exercises["01.c"].probes[0]
-    twice, huge, infinite = (symptoms._Case(probe, (), got, want) for got, want in ((4.0, 2.0), (1e308, 1e-10), (INF, 2.0)))
+    twice, huge, infinite = (
+        symptoms._Case(probe, (), got, want) for got, want in ((4.0, 2.0), (1e308, 1e-10), (INF, 2.0))
+    )
     assert twice.ratio() == 2.0 and huge.ratio() is infinite.ratio() is None
 
 
@@ -166,7 +180,6 @@ def test_none_is_right_where_it_is_the_value():
     assert score({"grad(y, x)": None, "x.grad": None}) == 0
     assert score({"grad(y, x)": 8, "x.grad": None}) == 1
     assert score({"grad(y, x)": 7, "x.grad": None}) == 0.5
-
 
 
 # ---- answers that somebody else wrote ------------------------------------------------------------------------------------------------
@@ -294,37 +307,52 @@ class Value:
 RIGHT = {
     "micrograd's class": ("05.a", MICROGRAD, ""),
     "PyTorch's 1e-6 in the norm": (
-        "17.b", exercises["17.b"].solution.replace("max_norm / max(norm, max_norm)", "min(1.0, max_norm / (float(norm) + 1e-6))"), "",
+        "17.b",
+        exercises["17.b"].solution.replace(
+            "max_norm / max(norm, max_norm)", "min(1.0, max_norm / (float(norm) + 1e-6))"
+        ),
+        "",
     ),
     "attention with a mask that is added": (
         "17.c",
-        exercises["17.c"].solution.replace("scores.masked_fill(later, -torch.inf)", "scores + "
-         "torch.zeros(later.shape).masked_fill(later, -1e30)"),
+        exercises["17.c"].solution.replace(
+            "scores.masked_fill(later, -torch.inf)", "scores + torch.zeros(later.shape).masked_fill(later, -1e30)"
+        ),
         "",
     ),
-    "squeeze in place of unsqueeze": ("15.b", exercises["15.b"].stub.replace("output = net(x) ", "output = net(x).squeeze(1) "), ""),
+    "squeeze in place of unsqueeze": (
+        "15.b",
+        exercises["15.b"].stub.replace("output = net(x) ", "output = net(x).squeeze(1) "),
+        "",
+    ),
     "a new optimizer for the head": (
         "15.d",
         exercises["15.d"].stub.replace(
-            "            frozen =", "            optimizer = torch.optim.Adam(head.parameters(), lr=0.05)\n            frozen ="
+            "            frozen =",
+            "            optimizer = torch.optim.Adam(head.parameters(), lr=0.05)\n            frozen =",
         ),
         "",
     ),
     "frozen by requires_grad_": (
         "15.d",
-        exercises["15.d"].stub.replace("            frozen =", "            body.requires_grad_(False)\n            frozen =").replace(
-            "p.grad.zero_()", "pass"
-        ),
+        exercises["15.d"]
+        .stub.replace("            frozen =", "            body.requires_grad_(False)\n            frozen =")
+        .replace("p.grad.zero_()", "pass"),
         "",
     ),
     "a deep copy": (
         "15.e",
-        "import copy\n" + exercises["15.e"].solution.replace(
+        "import copy\n"
+        + exercises["15.e"].solution.replace(
             "{name: value.clone() for name, value in net.state_dict().items()}", "copy.deepcopy(net.state_dict())"
         ),
         "",
     ),
-    "Sequential for a list": ("15.f", exercises["15.f"].solution.replace("nn.ModuleList([", "nn.Sequential(").replace("16)])", "16))"), ""),
+    "Sequential for a list": (
+        "15.f",
+        exercises["15.f"].solution.replace("nn.ModuleList([", "nn.Sequential(").replace("16)])", "16))"),
+        "",
+    ),
     "the sum's leading axes by hand": (
         "09.c",
         "def unbroadcast(g, shape):\n    lead = g.ndim - len(shape)\n"
@@ -334,7 +362,9 @@ RIGHT = {
     ),
     "cleared after the update": (
         "07.b",
-        exercises["07.b"].solution.replace("        w.grad = 0.0\n", "").replace("    return", "        w.grad = 0.0\n    return")
+        exercises["07.b"]
+        .solution.replace("        w.grad = 0.0\n", "")
+        .replace("    return", "        w.grad = 0.0\n    return")
         .replace("    for", "    w.grad = 0.0\n    for"),
         "",
     ),
@@ -426,10 +456,22 @@ def test_what_passed_once_loses_points(id, old, new):
 
 
 GIVEN = {  # a program that was given, with something else than its fault changed; what the hint says
-    "a change that changes nothing": ("15.i", ("= nn.Linear(16, 3)  ", "= nn.Linear(16, 3).requires_grad_(True)  "), "is not the fault"),
+    "a change that changes nothing": (
+        "15.i",
+        ("= nn.Linear(16, 3)  ", "= nn.Linear(16, 3).requires_grad_(True)  "),
+        "is not the fault",
+    ),
     "an optional patient, too": ("15.f", ("lr=0.02", "lr=0.2"), "the fault is there, and something else was changed"),
-    "another start": ("15.g", ("torch.zeros(2, 1, requires_grad=True)", "torch.ones(2, 1, requires_grad=True)"), "Already the first loss"),
-    "right until the first step": ("15.g", ("w -= w.grad", "w -= w.grad * w.grad"), "between the first loss and the second"),
+    "another start": (
+        "15.g",
+        ("torch.zeros(2, 1, requires_grad=True)", "torch.ones(2, 1, requires_grad=True)"),
+        "Already the first loss",
+    ),
+    "right until the first step": (
+        "15.g",
+        ("w -= w.grad", "w -= w.grad * w.grad"),
+        "between the first loss and the second",
+    ),
 }
 
 
@@ -451,7 +493,9 @@ def test_a_slip_in_any_of_the_six_capstones_is_looked_for(operation, change, nam
     source = ch19.REFERENCES[operation]
     assert change[0] in source, source
     result = Check()("19.b", exercises["19.b"].load(source.replace(*change)))
-    assert not result.passed and result.hint.startswith("These are exactly the results of a right answer in which " + named), result
+    assert not result.passed and result.hint.startswith(
+        "These are exactly the results of a right answer in which " + named
+    ), result
 
 
 @pytest.mark.parametrize("id, entry, answer, said", [
@@ -480,7 +524,9 @@ def test_the_last_resort_is_the_first_hint_once():
     shown = "In “x² at 3” 20 came back, and 6 is wanted. "
     assert result.hint == f"{shown}I don't recognise this one. Here is a first hint: {ex.hints.nudge}"
     drawn = {"x² at 3": ("x²", 4.0)}
-    assert shown not in judge(ex, {p.name: outcome(20.0) for p in ex.probes}, drawn).hint, "not on inputs that were drawn for a student"
+    assert shown not in judge(ex, {p.name: outcome(20.0) for p in ex.probes}, drawn).hint, (
+        "not on inputs that were drawn for a student"
+    )
     assert ex.hints.rule in repr(check.hint("98.b"))  # the next one, not the same again
 
 

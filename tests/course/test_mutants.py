@@ -36,40 +36,93 @@ HARMLESS = {
     "07.b": {"w * x - y -> y - w * x": SQUARED, "w * x - y -> y - w * x #2": SQUARED},
     **dict.fromkeys(("07.c", "07.d"), {"w * x - y -> y - w * x": SQUARED}),
     "08.c": {"Value(x) -> x": "there the outputs are only counted, and plain numbers give as many"},
-    "11.c": {"v @ Hv -> Hv @ v": "a dot product is symmetric", "curvature.item() -> curvature": "a tensor of one number is read as it"},
+    "11.c": {
+        "v @ Hv -> Hv @ v": "a dot product is symmetric",
+        "curvature.item() -> curvature": "a tensor of one number is read as it",
+    },
     "12.d": {
         "p.detach() -> p": "torch.func differentiates with respect to the arguments, whatever they are",
         "torch.func.functional_call(model, weights, (x,)) - y -> y - torch.func.functional_call(model, weights, (x,))": SQUARED,
     },
     "13.c": {"2 ** bits - 1 -> 1 - 2 ** bits": "the same levels, counted from the other end"},
-    "14.d": dict.fromkeys(("e @ W1.T + b1 -> e @ W1.T - b1", "e @ W1.T + b1 -> e @ W1.T"), "batch norm subtracts every bias again"),
+    "14.d": dict.fromkeys(
+        ("e @ W1.T + b1 -> e @ W1.T - b1", "e @ W1.T + b1 -> e @ W1.T"), "batch norm subtracts every bias again"
+    ),
     "15.b": {"loss.item() -> loss": ITEM, "output - wanted[:, None] -> wanted[:, None] - output": SQUARED},
     "15.c": {"nn.functional.mse_loss(net(x), wanted).item() -> nn.functional.mse_loss(net(x), wanted)": ITEM},
-    "15.d": dict.fromkeys((
-        "(body.weight - frozen).abs() -> body.weight - frozen", "body.weight - frozen -> frozen - body.weight", "loss.item() -> loss",
-        "(body.weight - frozen).abs().max().item() -> (body.weight - frozen).abs().max()", "body.weight.detach() -> body.weight",
-        "body.weight.detach().clone() -> body.weight.detach()", "step == 15 -> step != 15"), GIVEN),
-    "15.e": dict.fromkeys((
-        "nn.functional.cross_entropy(net(x[100:]), labels[100:]).item() -> nn.functional.cross_entropy(net(x[100:]), labels[100:])",
-        "return (best, held_out()) -> return (held_out(), best)",
-        "with torch.no_grad(): return nn.functional.cross_entropy(net(x[100:]), -> "
-        "return nn.functional.cross_entropy(net(x[100:]), labels[100:]).item()"), GIVEN),
-    "15.f": dict.fromkeys((
-        "(layer.weight - old).abs().max().item() -> (layer.weight - old).abs().max()", "layer.weight - old -> old - layer.weight",
-        "layer.weight.detach() -> layer.weight", "loss.item() -> loss"), GIVEN),
-    "15.g": {"loss.item() -> loss": ITEM, **dict.fromkeys(("x - x.mean(dim=0) -> x.mean(dim=0) - x", "x[:, :1] > 0 -> x[:, :1] < 0"),
-                                                          "the other side is learnt with the same losses")},
-    "15.h": dict.fromkeys((
-        "(encoder.weight - before).abs().max().item() -> (encoder.weight - before).abs().max()", "code.std().item() -> code.std()",
-        "encoder.weight - before -> before - encoder.weight", "encoder.weight.detach() -> encoder.weight", "loss.item() -> loss",
-        "log.append(f'spread of the code: {code.std().item():.2f}') -> pass", "step % 10 -> step", "step % 10 == 0 -> step % 10 != 0",
-        "x.detach() -> x"), GIVEN),
-    "15.i": dict.fromkeys((
-        "(x[:, 0] > 0.5).long() -> x[:, 0] > 0.5", "(x[:, 1] + x[:, 2] > 0).long() -> x[:, 1] + x[:, 2] > 0",
-        "net[2].weight.detach() -> net[2].weight", "loss.item() -> loss", "head - before -> before - head",
-        "(head - before).abs().max().item() -> (head - before).abs().max()", "head.grad.norm().item() -> head.grad.norm()"), GIVEN),
-    "15.j": {"loss.item() -> loss": ITEM, **dict.fromkeys((
-        "points[:, None] - points -> points - points[:, None]", "distances(places) - wanted -> wanted - distances(places)"), SQUARED)},
+    "15.d": dict.fromkeys(
+        (
+            "(body.weight - frozen).abs() -> body.weight - frozen",
+            "body.weight - frozen -> frozen - body.weight",
+            "loss.item() -> loss",
+            "(body.weight - frozen).abs().max().item() -> (body.weight - frozen).abs().max()",
+            "body.weight.detach() -> body.weight",
+            "body.weight.detach().clone() -> body.weight.detach()",
+            "step == 15 -> step != 15",
+        ),
+        GIVEN,
+    ),
+    "15.e": dict.fromkeys(
+        (
+            "nn.functional.cross_entropy(net(x[100:]), labels[100:]).item() -> nn.functional.cross_entropy(net(x[100:]), labels[100:])",
+            "return (best, held_out()) -> return (held_out(), best)",
+            "with torch.no_grad(): return nn.functional.cross_entropy(net(x[100:]), -> "
+            "return nn.functional.cross_entropy(net(x[100:]), labels[100:]).item()",
+        ),
+        GIVEN,
+    ),
+    "15.f": dict.fromkeys(
+        (
+            "(layer.weight - old).abs().max().item() -> (layer.weight - old).abs().max()",
+            "layer.weight - old -> old - layer.weight",
+            "layer.weight.detach() -> layer.weight",
+            "loss.item() -> loss",
+        ),
+        GIVEN,
+    ),
+    "15.g": {
+        "loss.item() -> loss": ITEM,
+        **dict.fromkeys(
+            ("x - x.mean(dim=0) -> x.mean(dim=0) - x", "x[:, :1] > 0 -> x[:, :1] < 0"),
+            "the other side is learnt with the same losses",
+        ),
+    },
+    "15.h": dict.fromkeys(
+        (
+            "(encoder.weight - before).abs().max().item() -> (encoder.weight - before).abs().max()",
+            "code.std().item() -> code.std()",
+            "encoder.weight - before -> before - encoder.weight",
+            "encoder.weight.detach() -> encoder.weight",
+            "loss.item() -> loss",
+            "log.append(f'spread of the code: {code.std().item():.2f}') -> pass",
+            "step % 10 -> step",
+            "step % 10 == 0 -> step % 10 != 0",
+            "x.detach() -> x",
+        ),
+        GIVEN,
+    ),
+    "15.i": dict.fromkeys(
+        (
+            "(x[:, 0] > 0.5).long() -> x[:, 0] > 0.5",
+            "(x[:, 1] + x[:, 2] > 0).long() -> x[:, 1] + x[:, 2] > 0",
+            "net[2].weight.detach() -> net[2].weight",
+            "loss.item() -> loss",
+            "head - before -> before - head",
+            "(head - before).abs().max().item() -> (head - before).abs().max()",
+            "head.grad.norm().item() -> head.grad.norm()",
+        ),
+        GIVEN,
+    ),
+    "15.j": {
+        "loss.item() -> loss": ITEM,
+        **dict.fromkeys(
+            (
+                "points[:, None] - points -> points - points[:, None]",
+                "distances(places) - wanted -> wanted - distances(places)",
+            ),
+            SQUARED,
+        ),
+    },
     "17.e": {"torch.manual_seed(0) -> pass": "another start"},
 }
 
@@ -92,7 +145,9 @@ def survivors(ex, seed=None):
     ex = replace(ex, limits=replace(ex.limits, seconds=max(0.4, 4 * sum(took.values()))))
     probes = sorted(ex.probes, key=lambda probe: took[probe.name])
     for what, source, _ in mutants(ex.solution):
-        if what in HARMLESS.get(ex.id, ()) and not THOROUGH:  # it trains to the end of all probes, only to be what the table says
+        if (
+            what in HARMLESS.get(ex.id, ()) and not THOROUGH
+        ):  # it trains to the end of all probes, only to be what the table says
             yield what
             continue
         try:
@@ -108,7 +163,9 @@ def right(ex, probe, entry, inputs):
     return judge_probe(ex, probe, args, run(probe.driver, entry, args, ex.limits))[0].level in RIGHT
 
 
-@pytest.mark.parametrize("ex", [ex for ex in CODE if ex.id != "05.c" or THOROUGH], ids=lambda ex: ex.id)  # 05.c trains for each mutant
+@pytest.mark.parametrize(
+    "ex", [ex for ex in CODE if ex.id != "05.c" or THOROUGH], ids=lambda ex: ex.id
+)  # 05.c trains for each mutant
 def test_every_mutant_of_the_solution_loses_points(ex):
     assert set(survivors(ex)) == set(HARMLESS.get(ex.id, ()))
 

@@ -33,14 +33,16 @@ HOSTILE = {  # in place of an answer
     "ends the kernel": "import os\nos._exit(0)",
     "equal to everything": "class Y:\n    def __eq__(self, other): return True\nbackward = lambda root: setattr(root, 'grad', Y())",
     "patched asserts": "import builtins\nbuiltins.AssertionError = Exception\nbuiltins.float = lambda x: 4.0\n"
-                       "def backward(root):\n    return 4.0",
+    "def backward(root):\n    return 4.0",
     "patched grade function": "import minigrad.course.nbgrader as m\nm.points = lambda id: 4.0\nm._clipped = lambda *a: 4.0",
     "patched numpy": "import numpy\nnumpy.allclose = lambda *a, **k: True\nnumpy.testing.assert_allclose = lambda *a, **k: None\n"
-                     "def backward(root):\n    pass",
+    "def backward(root):\n    pass",
     "endless": "while True:\n    pass",
     "reads the key": "print(open('../../../key').read())\nprint(open('../../../source/05_chapter/05_chapter.ipynb').read())",
 }
-OTHERS = [name for name, source in HOSTILE.items() if "backward" not in source]  # it does not matter which answer they replace
+OTHERS = [
+    name for name, source in HOSTILE.items() if "backward" not in source
+]  # it does not matter which answer they replace
 HAND_IN = [  # three students: by exercise, what they are
     {"05.b": "equal to everything", **dict(zip(("05.a", "05.d"), OTHERS[:2], strict=True))},
     {"05.b": "patched asserts", **dict(zip(("05.a", "05.d"), OTHERS[2:], strict=True))},
@@ -50,7 +52,13 @@ HAND_IN = [  # three students: by exercise, what they are
 
 def nbgrader(folder, *arguments, fine=(0,)):
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])  # it runs `alembic` by name
-    env = dict(os.environ, PATH=path, PYTHONPATH=str(ROOT), JUPYTER_CONFIG_DIR=str(folder / "none"), JUPYTER_DATA_DIR=str(folder / "none"))
+    env = dict(
+        os.environ,
+        PATH=path,
+        PYTHONPATH=str(ROOT),
+        JUPYTER_CONFIG_DIR=str(folder / "none"),
+        JUPYTER_DATA_DIR=str(folder / "none"),
+    )
     command = [sys.executable, "-m", "nbgrader", *arguments]
     run = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=600)
     assert run.returncode in fine, run.stderr[-3000:]
@@ -122,7 +130,9 @@ def own_grade_cells(nb):
     for cell in nb["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("grade"):
             cell["source"] = "99.0"
-            cell["outputs"] = [{"output_type": "execute_result", "data": {"text/plain": "99.0"}, "metadata": {}, "execution_count": 1}]
+            cell["outputs"] = [
+                {"output_type": "execute_result", "data": {"text/plain": "99.0"}, "metadata": {}, "execution_count": 1}
+            ]
 
 
 @pytest.fixture(scope="module")
@@ -131,12 +141,19 @@ def graded(released, tmp_path_factory):
     course = shutil.copytree(released, tmp_path_factory.mktemp("graded") / "course")
     loud = "import sys, warnings\nprint('x', file=sys.stderr)\nwarnings.warn('w')\n" + SOLVED["05.b"]
     hand_in(course, "solved", SOLVED)
-    hand_in(course, "odd", {**SOLVED, "05.b": loud + f"\nlarge = [0x{'f' * 4000}, {', '.join('123456789')}]"}, no_grade_cells)
+    hand_in(
+        course,
+        "odd",
+        {**SOLVED, "05.b": loud + f"\nlarge = [0x{'f' * 4000}, {', '.join('123456789')}]"},
+        no_grade_cells,
+    )
     hand_in(course, "bare", SOLVED, no_metadata)
     hand_in(course, "stub")
     hand_in(course, "edited", change=lambda nb: (every_point_raised(nb), own_grade_cells(nb)))
     for number in WRONG:  # the first known mistake of every exercise, the second, ...
-        hand_in(course, f"wrong{number:02d}", {id: ex.source_of(ex.bank[number % len(ex.bank)]) for id, ex in EXS.items()})
+        hand_in(
+            course, f"wrong{number:02d}", {id: ex.source_of(ex.bank[number % len(ex.bank)]) for id, ex in EXS.items()}
+        )
     for number, kinds in enumerate(HAND_IN):
         hand_in(course, f"hostile{number}", {id: HOSTILE[kind] for id, kind in kinds.items()})
     nbgrader(course, "autograde", NAME, "--create")
@@ -150,7 +167,10 @@ def test_without_its_preprocessor_nbgrader_does_nothing(released, tmp_path):
     config = course / "nbgrader_config.py"
     config.write_text(config.read_text().replace("import preprocessors", "import no_such_preprocessors"))
     said = nbgrader(course, "autograde", NAME, "--create", fine=(1,))
-    assert "students' code would run beside your grades (cannot import name 'no_such_preprocessors'" in said and "Nothing was done" in said
+    assert (
+        "students' code would run beside your grades (cannot import name 'no_such_preprocessors'" in said
+        and "Nothing was done" in said
+    )
     assert not (tmp_path / "it-ran").exists() and not (course / "autograded").exists()
 
 
@@ -165,7 +185,11 @@ def test_the_source_is_valid_and_the_release_has_no_solution(graded):
     assert sum(m.solution for m in kinds) == len(EXS)
     release = (course / "release" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
     assert "SOLUTION" not in release and "reversed(order)" not in release
-    cells = {c["metadata"]["minigrad"]["exercise"]: c["source"] for c in json.loads(release)["cells"] if "minigrad" in c["metadata"]}
+    cells = {
+        c["metadata"]["minigrad"]["exercise"]: c["source"]
+        for c in json.loads(release)["cells"]
+        if "minigrad" in c["metadata"]
+    }
     for id, ex in EXS.items():
         source = cells[id] if isinstance(cells[id], str) else "".join(cells[id])
         assert source.startswith(f"# exercise {id}\n{ex.stub}")
@@ -205,7 +229,9 @@ def test_without_the_configuration_the_grade_cell_itself_asks_the_worker(release
     """nbgrader's own kernel: the same grades but for extra credit, nothing on stderr, a builtin float."""
     course = shutil.copytree(released, tmp_path / "course")
     text = (course / "nbgrader_config.py").read_text()
-    (course / "nbgrader_config.py").write_text("\n".join(line for line in text.splitlines() if "preprocessors" not in line))
+    (course / "nbgrader_config.py").write_text(
+        "\n".join(line for line in text.splitlines() if "preprocessors" not in line)
+    )
     hand_in(course, "wrong", {**SOLVED, "05.b": EXS["05.b"].bank[0].answer})
     nbgrader(course, "autograde", NAME, "--create")
     without_extra = {id: min(points, EXS[id].counted_points) for id, points in points_of(graded[0], "solved").items()}

@@ -25,8 +25,13 @@ B = exercises["05.b"]
 SETUP = "import os, fcntl, struct\nget, put = os.pipe()\nflags = fcntl.fcntl(put, fcntl.F_GETFL)\n"
 ASYNC = "fcntl.fcntl({end}, fcntl.F_SETFL, flags | os.O_ASYNC)\n"
 WAYS = {
-    "F_SETOWN": SETUP + "fcntl.fcntl(get, 8, VICTIM)\nfcntl.fcntl(get, 10, 9)\n" + ASYNC.format(end="get") + "os.write(put, b'x')\n",
-    "F_SETOWN_EX": SETUP + "fcntl.fcntl(get, 15, struct.pack('=ii', 1, VICTIM))\nfcntl.fcntl(get, 10, 9)\n" + ASYNC.format(end="get")
+    "F_SETOWN": SETUP
+    + "fcntl.fcntl(get, 8, VICTIM)\nfcntl.fcntl(get, 10, 9)\n"
+    + ASYNC.format(end="get")
+    + "os.write(put, b'x')\n",
+    "F_SETOWN_EX": SETUP
+    + "fcntl.fcntl(get, 15, struct.pack('=ii', 1, VICTIM))\nfcntl.fcntl(get, 10, 9)\n"
+    + ASYNC.format(end="get")
     + "os.write(put, b'x')\n",
     "without a signal": SETUP + "fcntl.fcntl(get, 8, VICTIM)\n" + ASYNC.format(end="get") + "os.write(put, b'x')\n",
     "only a signal": SETUP + "fcntl.fcntl(get, 10, 9)\n",
@@ -67,12 +72,20 @@ print(json.dumps(said))
 def test_the_kernel_sends_no_signal_for_an_answer(user, request):
     """With Landlock as kernels before 6.12 have it, which knows no signals."""
     python = request.getfixturevalue("ordinary_python") if user == "an ordinary user" else [sys.executable]
-    ways = {f"{name}{', hook out' * out}": HOOK_OUT * out + program for name, program in WAYS.items() for out in (False, True)}
-    ran = subprocess.run([*python, "-c", RUN.format(root=str(ROOT))], input=json.dumps(ways), capture_output=True, text=True, timeout=300)
+    ways = {
+        f"{name}{', hook out' * out}": HOOK_OUT * out + program
+        for name, program in WAYS.items()
+        for out in (False, True)
+    }
+    ran = subprocess.run(
+        [*python, "-c", RUN.format(root=str(ROOT))], input=json.dumps(ways), capture_output=True, text=True, timeout=300
+    )
     assert ran.returncode == 0, ran.stderr[-2000:]
     said = json.loads(ran.stdout)
     isolation = said.pop("isolation")
-    assert {name: result for name, result in said.items() if result != [1.0, None]} == {}, "refused, and the victim is alive"
+    assert {name: result for name, result in said.items() if result != [1.0, None]} == {}, (
+        "refused, and the victim is alive"
+    )
     assert isolation["signals"] is True
 
 
@@ -102,7 +115,13 @@ def test_who_ends_every_run_is_named_and_the_class_has_its_grades(tmp_path):
         path = tmp_path / "in" / name / "05_x.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(chapter_notebook("05", {"05.b": B.solution})), encoding="utf-8")
-    command = [sys.executable, "-c", MORTAL.format(root=str(ROOT), key=KEY), str(tmp_path / "in"), str(tmp_path / "out")]
+    command = [
+        sys.executable,
+        "-c",
+        MORTAL.format(root=str(ROOT), key=KEY),
+        str(tmp_path / "in"),
+        str(tmp_path / "out"),
+    ]
     ends, said, reports = [], [], []
     for _ in range(4):
         ran = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -16,7 +16,7 @@ from .unseen import SOURCES
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading needs processes that can be limited")
 
-ADA = '''\
+ADA = """\
 def backward(root):
     todo, order, seen = [root], [], {}
     while todo:
@@ -33,11 +33,18 @@ def backward(root):
     root.grad = 1.0
     for node in order:
         node._backward()
-'''
+"""
 
 
 def renamed(source):
-    for old, new in {"todo": "stack", "order": "sorted_nodes", "seen": "marks", "node": "v", "state": "s", "p": "parent"}.items():
+    for old, new in {
+        "todo": "stack",
+        "order": "sorted_nodes",
+        "seen": "marks",
+        "node": "v",
+        "state": "s",
+        "p": "parent",
+    }.items():
         source = re.sub(rf"(?<![._])\b{old}\b(?!\()", new, source)
     return source
 
@@ -68,7 +75,9 @@ def test_a_reworked_copy_is_named():
 def test_names_and_order_change_no_line():
     a, b = "x = f(y, 1)\nz = x.data + y\n", "# c\nq = s.data + r\ns = g(r, 1)\n"
     assert line_prints(a) == line_prints(b) and len(line_prints(a)) == 2
-    assert line_prints("x = y + 1") != line_prints("x = x + 1") and line_prints("x = len(y)") != line_prints("x = sum(y)")
+    assert line_prints("x = y + 1") != line_prints("x = x + 1") and line_prints("x = len(y)") != line_prints(
+        "x = sum(y)"
+    )
 
 
 @pytest.mark.parametrize("id", [id for id, wrong in SOURCES.items() if len(wrong) > 2 and not exercises[id].is_value])

@@ -3,6 +3,7 @@
 What lives here: random JSON, mutilated notebooks, random text in cells, random zip files. What does not: the layouts and the oddities that
 are known (test_grade.py).
 """
+
 import ast
 import io
 import json
@@ -20,9 +21,14 @@ from .classroom import chapter_notebook
 
 EX = exercises["05.b"]
 SOLVED = chapter_notebook("05", {id: ex.solution for id, ex in exercises.chapter("05").items()})
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
-                    lambda x: st.lists(x, max_size=4) | st.dictionaries(st.text(max_size=8), x, max_size=4), max_leaves=12)
-KEYS = st.sampled_from(["cells", "worksheets", "source", "input", "metadata", "cell_type", "nbformat", "outputs", "minigrad", "nbgrader"])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda x: st.lists(x, max_size=4) | st.dictionaries(st.text(max_size=8), x, max_size=4),
+    max_leaves=12,
+)
+KEYS = st.sampled_from(
+    ["cells", "worksheets", "source", "input", "metadata", "cell_type", "nbformat", "outputs", "minigrad", "nbgrader"]
+)
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30)
 QUICK = settings(max_examples=60, deadline=None)
 
@@ -93,13 +99,17 @@ def test_a_solved_notebook_cut_off(at):
 @QUICK
 def test_random_cells(text):
     plain = without_magics(text)
-    assert plain == "" or plain.count("\n") == text.count("\n")  # lines keep their numbers; "": a cell in another language
+    assert plain == "" or plain.count("\n") == text.count(
+        "\n"
+    )  # lines keep their numbers; "": a cell in another language
     look(read(json.dumps(chapter_notebook("05", {"05.b": text})).encode()))
     try:
         ast.parse(text)
     except (SyntaxError, ValueError):
         return
-    assert plain == text or any(line.lstrip()[:1] in tuple("%!?") or line.rstrip()[-1:] == "?" for line in text.split("\n"))
+    assert plain == text or any(
+        line.lstrip()[:1] in tuple("%!?") or line.rstrip()[-1:] == "?" for line in text.split("\n")
+    )
 
 
 @given(st.dictionaries(NAMES, st.binary(max_size=60), max_size=4), st.integers(0, 400))

@@ -66,7 +66,9 @@ def deep(levels):
     """`try ... return ... finally` so deep that a compiler copies it for hours."""
     lines = [line for n in range(levels) for line in ("    " * n + "    try:",)]
     lines += ["    " * levels + "    return 1"]
-    lines += [line for n in reversed(range(levels)) for line in ("    " * n + "    finally:", "    " * n + "        return 2")]
+    lines += [
+        line for n in reversed(range(levels)) for line in ("    " * n + "    finally:", "    " * n + "        return 2")
+    ]
     return "def helper():\n" + "\n".join(lines) + "\n"
 
 
@@ -75,7 +77,15 @@ ORDER_OF_ODD_NODES = (f"def {ENTRY}(root):\n    class N: pass\n    a, b, c = N()
                       "    a.name, b.name, c.name = None, 'a', 3\n    return [a, b, c]\n")  # fmt: skip
 WRONG = B.bank[0].answer
 EARLY, LATER = 1_600_000_000, 1_700_000_000
-TEXT_ONLY = json.dumps({"cells": [{"cell_type": "markdown", "source": B.solution, "metadata": {}}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+TEXT_ONLY = json.dumps(
+    {
+        "cells": [{"cell_type": "markdown", "source": B.solution, "metadata": {}}],
+        "metadata": {},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+)
+
 
 def attack(program):
     """A right answer behind a program that must not succeed: where it does, it raises, and the answer is worth nothing. CLASS, VICTIM and
@@ -223,7 +233,9 @@ def hand_in(folder, odd):
             content, when = content if isinstance(content, tuple) else (content, EARLY)
             content = content() if callable(content) else content
             if isinstance(content, str):
-                content = content.replace("@CLASS@", os.fsencode(folder).hex()).replace("@GRADES@", os.fsencode(folder.parent / "out").hex())
+                content = content.replace("@CLASS@", os.fsencode(folder).hex()).replace(
+                    "@GRADES@", os.fsencode(folder.parent / "out").hex()
+                )
             path = folder / student / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -246,7 +258,10 @@ def ordinary_python(open_folder):
     become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     own = open_folder / "python"
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    for python in (sys.executable, f"/usr/bin/{version}"):  # a Python in root's own folder starts for nobody and finds no library
+    for python in (
+        sys.executable,
+        f"/usr/bin/{version}",
+    ):  # a Python in root's own folder starts for nobody and finds no library
         if not os.path.exists(python):
             continue
         subprocess.run([python, "-m", "venv", "--without-pip", "--clear", str(own)], check=True)
@@ -261,7 +276,9 @@ def ordinary_python(open_folder):
 def grade_class(folder, out, *more, python=(sys.executable,), timeout=300):
     """The command, as a person gives it. Returns what it said and its tables."""
     command = [*python, "-m", "minigrad.course.grade", str(folder), "-o", str(out), "-j", "2", "-e", *IDS, *more]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=timeout, env=dict(os.environ, HOME=str(out.parent)))
+    ran = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=timeout, env=dict(os.environ, HOME=str(out.parent))
+    )
     assert ran.returncode == 0, ran.stderr[-4000:]
     with open(out / "wide.csv", newline="", encoding="utf-8") as file:
         return ran, {row["student"]: row for row in csv.DictReader(file)}
@@ -269,8 +286,13 @@ def grade_class(folder, out, *more, python=(sys.executable,), timeout=300):
 
 # A class for each. What a file costs its reader, and which of two counts, is the same for every user.
 COSTLY = list(ODD)[list(ODD).index("20,000 empty lines") : list(ODD).index("the browser's second copy")]
-ATTACKS = list(ODD)[list(ODD).index("chmod of the class") : list(ODD).index("an error with a path in it")]  # test_worker.py has others
-SOME = {*part(COSTLY, 2, always=["many empty cells"]), *part(ATTACKS, 12, always=["chmod of the class", "the paths of the instructor"])}
+ATTACKS = list(ODD)[
+    list(ODD).index("chmod of the class") : list(ODD).index("an error with a path in it")
+]  # test_worker.py has others
+SOME = {
+    *part(COSTLY, 2, always=["many empty cells"]),
+    *part(ATTACKS, 12, always=["chmod of the class", "the paths of the instructor"]),
+}
 USERS = {"this user": [student for student in ODD if student in SOME or student not in {*COSTLY, *ATTACKS}],
          "an ordinary user": part(ODD, 16, always=["a right one", "chmod of the class", "reads a classmate"])}  # fmt: skip
 
@@ -294,7 +316,13 @@ def state_of(folder):
     found = {}
     for path in (folder, *folder.rglob("*")):
         stat = path.stat()
-        found[path] = stat.st_mode, stat.st_uid, stat.st_mtime_ns, stat.st_size, os.listxattr(path) if sys.platform == "linux" else []
+        found[path] = (
+            stat.st_mode,
+            stat.st_uid,
+            stat.st_mtime_ns,
+            stat.st_size,
+            os.listxattr(path) if sys.platform == "linux" else [],
+        )
     return found
 
 
@@ -319,7 +347,9 @@ def test_an_exercise_that_the_judge_cannot_judge_costs_that_exercise_and_is_name
 
     monkeypatch.setattr(pool, "grade_answer", fall)
     hand_in(tmp_path, {"ada": ({"05_x.ipynb": book()},)})
-    record = pool.grade_submission(Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), Setting(b"k", "1", ("05.b", "05.d")))
+    record = pool.grade_submission(
+        Task("ada", "", tuple(collect(tmp_path)[0].sources), (), ()), Setting(b"k", "1", ("05.b", "05.d"))
+    )
     assert record["problems"] == ["05.b could not be judged (TypeError): look at it by hand"]
     assert record["state"] == "graded" and [g["points"] for g in record["grades"].values()] == [0.0, 2.0]
 

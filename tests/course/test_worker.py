@@ -39,7 +39,9 @@ def server(folder):
         yield server
 
 
-@pytest.mark.parametrize("id", part(SOLVED, 0, always={*ONE_PER_CHAPTER, "10.c"}))  # 10.c once asked for what the grader had not
+@pytest.mark.parametrize(
+    "id", part(SOLVED, 0, always={*ONE_PER_CHAPTER, "10.c"})
+)  # 10.c once asked for what the grader had not
 def test_a_solution_gets_full_marks_on_drawn_inputs(id, server):
     ex = exercises[id]
     inputs = draw_inputs(ex, KEY, "ada", "1")
@@ -92,7 +94,13 @@ def test_inputs_depend_on_key_student_and_round():
     first = draw_inputs(ex, KEY, "ada", "1")
     assert first == draw_inputs(ex, KEY, "ada", "1")
     assert (
-        len({repr(draw_inputs(ex, *who)) for who in ((KEY, "ada", "1"), (KEY, "ben", "1"), (KEY, "ada", "2"), (b"other", "ada", "1"))}) > 1
+        len(
+            {
+                repr(draw_inputs(ex, *who))
+                for who in ((KEY, "ada", "1"), (KEY, "ben", "1"), (KEY, "ada", "2"), (b"other", "ada", "1"))
+            }
+        )
+        > 1
     )
 
 

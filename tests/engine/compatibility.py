@@ -17,7 +17,12 @@ def written(page: str) -> str:
     """The page with its generated parts made again."""
     for name, text in PARTS.items():
         begin, end = f"<!-- from minigrad/core/{name} -->\n", f"\n<!-- end of {name} -->"
-        page, count = re.subn(f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: begin + text() + end, page, flags=re.S)  # noqa: B023
+        page, count = re.subn(
+            f"{re.escape(begin)}.*?{re.escape(end)}",
+            lambda _: begin + text() + end,  # noqa: B023
+            page,
+            flags=re.S,  # noqa: B023
+        )  # noqa: B023
         assert count == 1, f"{begin.strip()} and {end.strip()} are not in the page"
     return page
 

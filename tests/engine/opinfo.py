@@ -89,7 +89,9 @@ class Side:
         return x
 
     def call(self, function: Any, sample: Any, leaves: list[Any] | None) -> list[Any]:
-        out = function(self.enter(sample.input, leaves), *self.enter(sample.args, leaves), **self.enter(sample.kwargs, leaves))
+        out = function(
+            self.enter(sample.input, leaves), *self.enter(sample.args, leaves), **self.enter(sample.kwargs, leaves)
+        )
         return list(_flat(out))
 
     def weights(self, y: Any, seed: int) -> Any:
@@ -111,7 +113,9 @@ class Side:
                 first = self.torch.autograd.grad(roots, leaves, us, create_graph=True, allow_unused=True)
                 found["grad"] = [self.read(g) for g in first]
                 seconds = [(g * self.weights(g, 9)).sum() for g in first if g is not None and g.requires_grad]
-                again = self.torch.autograd.grad(seconds, leaves, allow_unused=True) if seconds else [None] * len(leaves)
+                again = (
+                    self.torch.autograd.grad(seconds, leaves, allow_unused=True) if seconds else [None] * len(leaves)
+                )
                 found["second"] = [self.read(g) for g in again]
             except Exception as e:
                 found["second" if "grad" in found else "grad"] = _error(e)
@@ -178,7 +182,9 @@ def difference(mine: Any, theirs: Any, zero_is_none: bool = False) -> str | None
                 return f"result {i}: {a[0]}{list(a[1].shape)}; PyTorch: {b[0]}{list(b[1].shape)}"
             tolerance = {"float64": 1e-7, "float32": 1e-4}.get(a[0], 1e-2)
             finite = np.abs(b[1][np.isfinite(b[1])]) if b[1].dtype.kind == "f" else np.array([])
-            if not np.allclose(a[1], b[1], tolerance, tolerance * max(1.0, float(finite.max(initial=0))), equal_nan=True):
+            if not np.allclose(
+                a[1], b[1], tolerance, tolerance * max(1.0, float(finite.max(initial=0))), equal_nan=True
+            ):
                 return f"result {i}: {_short(a)}; PyTorch: {_short(b)}"
         elif a != b and not (isinstance(a, float) and isinstance(b, float) and math.isclose(a, b)):
             return f"result {i}: {_short(a)}; PyTorch: {_short(b)}"
@@ -192,7 +198,9 @@ def _short(x: Any) -> str:
 
 
 def _arguments(sample: Any) -> str:
-    shapes = _mapped(lambda x: list(x.shape) if hasattr(x, "shape") else x, [sample.input, list(sample.args), dict(sample.kwargs)])
+    shapes = _mapped(
+        lambda x: list(x.shape) if hasattr(x, "shape") else x, [sample.input, list(sample.args), dict(sample.kwargs)]
+    )
     return str(shapes)[:200]
 
 
@@ -251,7 +259,10 @@ def samples(op: Any, torch: Any, count: int = PER_DTYPE) -> Any:
                     for sample in islice(op.sample_inputs("cpu", kind, requires_grad=False), count):
                         text = repr((sample.args, sample.kwargs))
                         if "complex" not in text and "bfloat16" not in text and "dropout_p" not in text:
-                            parts = [_mapped(lambda x: plain(x, torch), x) for x in (sample.input, tuple(sample.args), dict(sample.kwargs))]
+                            parts = [
+                                _mapped(lambda x: plain(x, torch), x)
+                                for x in (sample.input, tuple(sample.args), dict(sample.kwargs))
+                            ]
                             yield dtype, Call(*parts)
                 except Exception as e:
                     print(f"{op.name}: no samples for {dtype}: {_error(e)}")
@@ -279,7 +290,11 @@ def main(wanted: list[str]) -> int:
         seen: Counter[str] = Counter()
         first: dict[str, str] = {}
         for number, (dtype, sample) in enumerate(samples(op, torch, 3 if store else PER_DTYPE)):
-            if op.name in ("einsum", "where", "nn.functional.embedding"):  # the sample has the operand first that is differentiated
+            if op.name in (
+                "einsum",
+                "where",
+                "nn.functional.embedding",
+            ):  # the sample has the operand first that is differentiated
                 rest = sample.input if op.name == "einsum" else (sample.input, *sample.args[1:])
                 sample.input, sample.args = sample.args[0], tuple(rest)
                 theirs_is = {"einsum": torch.einsum, "where": torch.where}.get(op.name, torch.nn.functional.embedding)

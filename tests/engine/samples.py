@@ -27,7 +27,20 @@ for _module in pkgutil.iter_modules(ops.__path__, ops.__name__ + "."):
     importlib.import_module(_module.name)  # every row is read
 importlib.import_module("minigrad.nn")  # has one of its own, for module hooks
 
-SKIPPED = ("kinks", "ties", "nan", "empty", "zero", "large", "float16", "inf", "equal numbers", "of one", "singular", "padding_idx")
+SKIPPED = (
+    "kinks",
+    "ties",
+    "nan",
+    "empty",
+    "zero",
+    "large",
+    "float16",
+    "inf",
+    "equal numbers",
+    "of one",
+    "singular",
+    "padding_idx",
+)
 PER_ROW = 4
 
 
@@ -61,7 +74,9 @@ class Sample:
         out = self.op(inputs, *self.params) if self.op.tensor_list else self.op(*inputs, *self.params)
         outs = list(out) if isinstance(out, tuple) else [out]
         firsts = [next(iter(inspect.signature(rule).parameters)) for rule in self.op.rules.values() if rule]
-        return outs if self.op.outputs is ... or "gs" in firsts else outs[:1]  # the others are byproducts, without gradient
+        return (
+            outs if self.op.outputs is ... or "gs" in firsts else outs[:1]
+        )  # the others are byproducts, without gradient
 
     def arrays(self, dtype: str = "float64") -> list[np.ndarray]:
         return [self.inputs[i].astype(dtype) for i in self.differentiable()]
@@ -95,7 +110,12 @@ def samples() -> dict[str, list[Sample]]:
         key = keys.get(id(op))
         kept = [_kept(x) for x in (inputs[0] if op.tensor_list else inputs)]
         kind = (key, str(params), tuple(x.ndim if isinstance(x, np.ndarray) else type(x) for x in kept))
-        if key is not None and kind not in seen and len(found[key]) < PER_ROW and not any(isinstance(p, Variable) for p in params):
+        if (
+            key is not None
+            and kind not in seen
+            and len(found[key]) < PER_ROW
+            and not any(isinstance(p, Variable) for p in params)
+        ):
             numbers = [x for x in kept if isinstance(x, np.ndarray) and x.dtype.kind == "f"]
             good = plain and all(np.isfinite(x).all() and x.size and abs(x).max() < 100 for x in numbers)
             if good or op.kind == DISCRETE:
@@ -121,8 +141,13 @@ def samples() -> dict[str, list[Sample]]:
                 roots = [y for y in run.call(inputs) if run.is_tensor(y) and y.requires_grad]
                 wrt = [x for x in inputs.values() if x.requires_grad]
                 if roots and wrt:
-                    gs = [minigrad.tensor(np.linspace(0.5, 1.5, y.numel()).reshape(tuple(y.shape)), dtype=y.dtype) for y in roots]
-                    wrt += [g.requires_grad_() for g in gs]  # so that the rows of the backward pass have their own rules run
+                    gs = [
+                        minigrad.tensor(np.linspace(0.5, 1.5, y.numel()).reshape(tuple(y.shape)), dtype=y.dtype)
+                        for y in roots
+                    ]
+                    wrt += [
+                        g.requires_grad_() for g in gs
+                    ]  # so that the rows of the backward pass have their own rules run
                     first = minigrad.autograd.grad(roots, wrt, gs, create_graph=True, allow_unused=True)
                     again = [(g * g).sum() for g in first if g is not None and g.requires_grad]
                     if again:

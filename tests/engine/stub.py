@@ -8,6 +8,8 @@ from minigrad.tensors import methods
 
 PATH = Path(methods.__file__).with_suffix(".pyi")
 HEAD = '''"""Written by `python -m tests.engine.stub` from methods.py; test_methods.py compares."""
+
+# fmt: off
 # ruff: noqa: E501, I001, B006
 from typing import Any
 

@@ -3,6 +3,7 @@
 Each style is a class (or functions) with the same few operations: `add`, `mul`, `power` and `act`. The second argument of `add` may be a
 plain number, that of `power` is one.
 """
+
 import math
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -19,7 +20,7 @@ def sources(template: str, **names: str) -> dict:
     return scope
 
 
-LECTURE = '''
+LECTURE = """
 class V:
     def __init__(self, x, made=(), name=""):
         self.<value> = x
@@ -60,7 +61,7 @@ class V:
             self.<grad> += (1 - t * t) * out.<grad>
         out.<rule> = rule
         return out
-'''
+"""
 NAMES = {"value": "data", "grad": "grad", "parents": "_prev", "op": "_op", "rule": "_backward", "container": "tuple",
          "plus": "+", "times": "*", "power": "f'**{k}'", "act": "tanh"}  # fmt: skip
 
@@ -135,7 +136,9 @@ class Functions:
 
     def __mul__(self, other):
         other = other if isinstance(other, Functions) else Functions(other)
-        return Functions(self.value * other.value, [(lambda g: g * other.value, self), (lambda g: g * self.value, other)], "mul")
+        return Functions(
+            self.value * other.value, [(lambda g: g * other.value, self), (lambda g: g * self.value, other)], "mul"
+        )
 
     def __pow__(self, n):
         return Functions(self.value**n, [(lambda g: g * n * self.value ** (n - 1), self)], f"pow {n}")
@@ -348,7 +351,7 @@ class Data:
         return out
 
 
-FUNCTIONS = '''
+FUNCTIONS = """
 class Node:
     def __init__(self, num, deps=(), back=None):
         self.num, self.adj, self.deps, self.pullback = num, 0.0, deps, back
@@ -382,12 +385,14 @@ def act(a):
         a.adj += -math.sin(a.num) * out.adj
     out = Node(math.cos(a.num), (a,), back)
     return out
-'''
+"""
 
 
 def functions():
     scope = sources(FUNCTIONS)
-    return SimpleNamespace(make=scope["Node"], **{n: scope[n] for n in ("add", "mul", "power", "act")}, value="num", grad="adj")
+    return SimpleNamespace(
+        make=scope["Node"], **{n: scope[n] for n in ("add", "mul", "power", "act")}, value="num", grad="adj"
+    )
 
 
 def single_precision():
@@ -402,11 +407,17 @@ STYLES = {
     "set, ^": lambda: lecture(container="set", power="'^'"),
     "words": lambda: lecture(plus="add", times="mul", power="f'pow {k}'", act="Tanh"),
     "children, no operation": lambda: lecture(parents="_children", op="note", plus="", times="", power="''", act=""),
-    "set, no operation": lambda: lecture(parents="_children", op="note", container="set", plus="", times="", power="''", act=""),
+    "set, no operation": lambda: lecture(
+        parents="_children", op="note", container="set", plus="", times="", power="''", act=""
+    ),
     "every operation is called relu": lambda: lecture(plus="relu", times="relu", power="'relu'", act="relu"),
     "names of each other": lambda: lecture(plus="*", times="+", power="'exp'", act="sigmoid", container="set"),
-    "value, parents, op": lambda: lecture(value="value", parents="parents", op="op", grad="gradient", rule="backward_fn"),
-    "words of its own": lambda: lecture(value="amount", parents="made_of", op="how", grad="my_grad", rule="tell", container="list"),
+    "value, parents, op": lambda: lecture(
+        value="value", parents="parents", op="op", grad="gradient", rule="backward_fn"
+    ),
+    "words of its own": lambda: lecture(
+        value="amount", parents="made_of", op="how", grad="my_grad", rule="tell", container="list"
+    ),
     "local gradients": lambda: operators(Local, act="exp"),
     "local gradients, relu": lambda: operators(Local, act="relu"),
     "pairs": lambda: operators(Pairs, "val", act="exp"),

@@ -20,7 +20,14 @@ MODULES = (  # beside torch itself
     "autograd.graph", "func", "utils.checkpoint", "optim", "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils",
     "nn", "nn.functional", "nn.init", "nn.utils", "nn.modules.module", "amp",
 )  # fmt: skip
-CLASSES = ("Tensor", "nn.Module", "optim.Optimizer", "optim.lr_scheduler.LRScheduler", "autograd.Function", "autograd.graph.Node")
+CLASSES = (
+    "Tensor",
+    "nn.Module",
+    "optim.Optimizer",
+    "optim.lr_scheduler.LRScheduler",
+    "autograd.Function",
+    "autograd.graph.Node",
+)
 
 
 def _names(module: Any) -> list[str]:
@@ -33,13 +40,17 @@ def _names(module: Any) -> list[str]:
 
 def _documented(torch: Any) -> list[str]:
     """Of torch itself, whose `__all__` has its C++ classes, too: what it documents, and its functions in Python."""
-    documented = set(re.findall(r"add_docstr\(\s*torch\.(\w+),", Path(import_module("torch._torch_docs").__file__).read_text()))
+    documented = set(
+        re.findall(r"add_docstr\(\s*torch\.(\w+),", Path(import_module("torch._torch_docs").__file__).read_text())
+    )
     own = [n for n in torch.__all__ if inspect.isfunction(getattr(torch, n)) and inspect.getdoc(getattr(torch, n))]
     return sorted(n for n in {*documented, *own} if not n.startswith("_") and hasattr(torch, n))
 
 
 def _methods(cls: Any) -> list[str]:
-    return sorted(n for n in dir(cls) if not n.startswith("_") and (inspect.getdoc(getattr(cls, n, None)) or "").strip())
+    return sorted(
+        n for n in dir(cls) if not n.startswith("_") and (inspect.getdoc(getattr(cls, n, None)) or "").strip()
+    )
 
 
 def find(package: str, path: str) -> Any:

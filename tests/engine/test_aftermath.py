@@ -163,7 +163,11 @@ def canaries():
     assert torch.tensor([1.0]).dtype is torch.float32 and torch.get_default_dtype() is torch.float32
     assert torch.is_grad_enabled() and not torch.is_inference_mode_enabled() and not torch.is_autocast_enabled()
     assert dispatch.state.handlers == () and dispatch.state.transforms == 0 and dispatch.state.vmap is None
-    assert dispatch.state.running is dispatch.NOT_RUNNING and not dispatch.state.anomaly and dispatch.state.no_saved_hooks is None
+    assert (
+        dispatch.state.running is dispatch.NOT_RUNNING
+        and not dispatch.state.anomaly
+        and dispatch.state.no_saved_hooks is None
+    )
     x = leaf()
     (x.exp() * x).sum().backward()
     assert torch.allclose(x.grad, torch.tensor(2 * np.e, dtype=torch.float32).expand(2))

@@ -7,8 +7,25 @@ import pytest
 
 import minigrad as torch
 
-OPERATORS = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.matmul]
-WRITING = [operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow]
+OPERATORS = [
+    operator.add,
+    operator.sub,
+    operator.mul,
+    operator.truediv,
+    operator.floordiv,
+    operator.mod,
+    operator.pow,
+    operator.matmul,
+]
+WRITING = [
+    operator.iadd,
+    operator.isub,
+    operator.imul,
+    operator.itruediv,
+    operator.ifloordiv,
+    operator.imod,
+    operator.ipow,
+]
 KINDS = ["float64", "float32", "float16", "int64", "int32", "uint8"]
 
 
@@ -42,7 +59,9 @@ OPERANDS = [np.ones(2), np.array(0.5), [1.0, 2.0], {1: 2}, {1}, "a", None, objec
 
 
 @pytest.mark.parametrize("value", OPERANDS, ids=lambda v: type(v).__name__)
-@pytest.mark.parametrize("line", [torch.add, torch.Tensor.mul_, operator.iadd, operator.pow, torch.maximum, torch.Tensor.clamp_min])
+@pytest.mark.parametrize(
+    "line", [torch.add, torch.Tensor.mul_, operator.iadd, operator.pow, torch.maximum, torch.Tensor.clamp_min]
+)
 def test_no_operand_of_any_type_changes_what_later_lines_do(line, value):
     try:
         line(torch.ones(2), value)

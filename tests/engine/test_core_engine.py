@@ -1,4 +1,5 @@
 """The backward loop: order, sums, hooks, freeing, memory."""
+
 import gc
 import weakref
 from sys import getrefcount
@@ -42,7 +43,17 @@ def test_newest_first_and_a_leaf_as_soon_as_it_is_complete():
             stack += [n for n, _ in node.next_functions]
     y.sum().backward()
     # the order of PyTorch 2.13 for this program
-    assert order == ["MulBackward0", "ExpBackward0", "AddBackward0", "MulBackward0", "c", "SinBackward0", "MulBackward0", "a", "b"]
+    assert order == [
+        "MulBackward0",
+        "ExpBackward0",
+        "AddBackward0",
+        "MulBackward0",
+        "c",
+        "SinBackward0",
+        "MulBackward0",
+        "a",
+        "b",
+    ]
 
 
 def test_deep_chains_need_no_recursion():
@@ -131,7 +142,9 @@ def test_the_graph_is_freed_and_says_so():
     y.backward(retain_graph=True)
     y.backward()
     assert x.grad.tolist() == [4.0]
-    with pytest.raises(RuntimeError, match=r"^Trying to backward through the graph a second time \(or directly access saved tensors"):
+    with pytest.raises(
+        RuntimeError, match=r"^Trying to backward through the graph a second time \(or directly access saved tensors"
+    ):
         y.backward()
     with pytest.raises(RuntimeError, match="second time"):
         _ = y.grad_fn.next_functions[0][0]._saved_self
@@ -171,7 +184,9 @@ def test_grad_touches_no_grad_and_runs_only_what_it_needs():
 
 def test_unused_inputs():
     x, z = leaf(1.0), leaf(1.0)
-    with pytest.raises(RuntimeError, match="^The differentiated Tensor at index 1 appears to not have been used in the graph"):
+    with pytest.raises(
+        RuntimeError, match="^The differentiated Tensor at index 1 appears to not have been used in the graph"
+    ):
         torch.autograd.grad((x * 2).sum(), [x, z])
     assert torch.autograd.grad((x * 2).sum(), [x, z], allow_unused=True)[1] is None
     assert torch.autograd.grad((x * 2).sum(), [x, z], materialize_grads=True)[1].tolist() == [0.0]

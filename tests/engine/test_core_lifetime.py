@@ -29,7 +29,9 @@ CHAINS = {
 def test_a_hundred_thousand_nodes_forward_backward_and_gone(step):
     x = leaf(1.0)
     y = x
-    for _ in range(DEPTH if step is not CHAINS["views"] else DEPTH // 100):  # a view's way from its base grows with each step
+    for _ in range(
+        DEPTH if step is not CHAINS["views"] else DEPTH // 100
+    ):  # a view's way from its base grows with each step
         y = step(y)
     first = torch.autograd.grad(y.sum(), x, retain_graph=True)[0]
     y.sum().backward()
@@ -64,7 +66,9 @@ def test_a_thousand_training_steps_leave_nothing_behind():
         hidden = model(inputs)
         scaled = hidden.clone()
         scaled[0].mul_(0.5)  # a write through a view
-        loss = torch.nn.functional.cross_entropy(scaled, targets) + sum((p * p).sum() for p in model.parameters()) * 1e-3
+        loss = (
+            torch.nn.functional.cross_entropy(scaled, targets) + sum((p * p).sum() for p in model.parameters()) * 1e-3
+        )
         (g,) = torch.autograd.grad(loss, model[0].weight, create_graph=True)
         (loss + (g * g).sum() * 1e-3).backward()
         with torch.no_grad():

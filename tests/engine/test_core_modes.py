@@ -1,4 +1,5 @@
 """Recording on and off, inference tensors, anomaly mode, forward mode."""
+
 import threading
 import warnings
 
@@ -131,7 +132,9 @@ def test_forward_over_reverse_is_the_hessian_vector_product():
 def test_saved_tensors_hooks():
     log = []
     x = leaf(1.0, 2.0)
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: log.append("pack") or t * 2, lambda t: log.append("unpack") or t / 2):
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: log.append("pack") or t * 2, lambda t: log.append("unpack") or t / 2
+    ):
         y = (x.exp() * x).sum()
     assert log == ["pack"] * 3
     (g,) = torch.autograd.grad(y, x, create_graph=True)

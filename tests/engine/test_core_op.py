@@ -1,4 +1,5 @@
 """How a row becomes an operation: what is read, what is saved, what is rejected."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -71,7 +72,9 @@ def test_what_a_learner_s_rule_reads_may_be_defined_again(table):
 
 
 def test_unknown_names_are_rejected_naming_the_row():
-    with pytest.raises(TypeError, match=r"row 'bad': the rule for 'x' asks for 'z', which is none of its inputs \(x, y\)"):
+    with pytest.raises(
+        TypeError, match=r"row 'bad': the rule for 'x' asks for 'z', which is none of its inputs \(x, y\)"
+    ):
         Op("bad", np.multiply, ELEMENTWISE, x=lambda g, z: g * z, y=lambda g, x: g * x)
     with pytest.raises(TypeError, match="row 'bad': kind 'wrong'"):
         Op("bad", np.exp, "wrong", x=lambda g: g)
@@ -88,7 +91,12 @@ def test_a_node_saves_what_its_rules_need_and_no_more():
 
 @pytest.mark.parametrize(
     ("number", "shown"),
-    [(7, "tensor(7)"), (7.0, "tensor(7., dtype=torch.float64)"), (True, "tensor(True)"), (0.5, "tensor(0.5000, dtype=torch.float64)")],
+    [
+        (7, "tensor(7)"),
+        (7.0, "tensor(7., dtype=torch.float64)"),
+        (True, "tensor(True)"),
+        (0.5, "tensor(0.5000, dtype=torch.float64)"),
+    ],
 )
 def test_a_saved_number_is_a_number_and_nobody_can_change_it(number, shown):
     x = torch.ones(2, requires_grad=True)
@@ -116,10 +124,19 @@ def test_hooks_on_saved_tensors_do_not_hear_numbers():
         (lambda f, d: f @ d, "expected m1 and m2 to have the same dtype, but got: float != double"),
         (lambda f, d: torch.addmm(d, f, f), "self and mat2 must have the same dtype, but got Double and Float"),
         (lambda f, d: torch.addmm(f, d, f), "mat1 and mat2 must have the same dtype, but got Double and Float"),
-        (lambda f, d: torch.nn.functional.linear(f, d, d[0]), "mat1 and mat2 must have the same dtype, but got Float and Double"),
+        (
+            lambda f, d: torch.nn.functional.linear(f, d, d[0]),
+            "mat1 and mat2 must have the same dtype, but got Float and Double",
+        ),
         (lambda f, d: f[None] @ d[None], "expected scalar type Float but found Double"),
-        (lambda f, d: torch.mv(f, d[0]), "addmv input tensors must have the same dtype, but got Double, Float, and Double"),
-        (lambda f, d: torch.dot(f[0], d[0]), "dot : expected both vectors to have same dtype, but found Float and Double"),
+        (
+            lambda f, d: torch.mv(f, d[0]),
+            "addmv input tensors must have the same dtype, but got Double, Float, and Double",
+        ),
+        (
+            lambda f, d: torch.dot(f[0], d[0]),
+            "dot : expected both vectors to have same dtype, but found Float and Double",
+        ),
         (lambda f, d: torch.nn.functional.conv1d(f[None], d[None]), "expected scalar type Float but found Double"),
         (
             lambda f, d: torch.nn.functional.conv1d(f[None], f[:, :, None], d[0]),
@@ -157,7 +174,9 @@ def test_several_inputs_and_several_outputs(table):
 
 
 def test_many_inputs(table):
-    total = Op("total", lambda xs: sum(xs[1:], xs[0]), LINEAR, tensor_list=True, x=lambda g, x_shape: [g for _ in x_shape])
+    total = Op(
+        "total", lambda xs: sum(xs[1:], xs[0]), LINEAR, tensor_list=True, x=lambda g, x_shape: [g for _ in x_shape]
+    )
     a, b = numbers(1.0, requires_grad=True), numbers(2.0, requires_grad=True)
     total([a, b, a]).sum().backward()
     assert (a.grad.tolist(), b.grad.tolist()) == ([2.0], [1.0])
@@ -170,7 +189,9 @@ def test_numbers_zero_dim_tensors_and_dtypes():
     assert (x.double() * x).dtype is torch.float64
     assert (x * torch.tensor(2.0, dtype=torch.float64)).dtype is torch.float32
     assert torch.arange(2).sin().dtype is torch.float32
-    assert (torch.tensor(1.0) * -0.0).item() == 0 and np.signbit((torch.tensor(1.0) * -0.0).item())  # 0.0 is not looked up for -0.0
+    assert (torch.tensor(1.0) * -0.0).item() == 0 and np.signbit(
+        (torch.tensor(1.0) * -0.0).item()
+    )  # 0.0 is not looked up for -0.0
 
 
 def test_gradients_come_back_in_the_tensor_s_dtype_and_shape():

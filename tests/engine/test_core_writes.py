@@ -155,5 +155,8 @@ def test_a_saved_index_that_was_written_to(pick):
     pick(x, i).sum().backward()  # unchanged: fine
     y = pick(x, i)
     i.zero_()
-    with pytest.raises(RuntimeError, match=r"modified by an inplace operation: \[torch.LongTensor .* is at version 1; expected version 0"):
+    with pytest.raises(
+        RuntimeError,
+        match=r"modified by an inplace operation: \[torch.LongTensor .* is at version 1; expected version 0",
+    ):
         y.sum().backward()

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import minigrad
 
-EXAMPLES = int(os.environ.get("MINIGRAD_FUZZ", "150"))  # more, for a night: MINIGRAD_FUZZ=20000 pytest tests/engine/test_drawn.py
+EXAMPLES = int(
+    os.environ.get("MINIGRAD_FUZZ", "150")
+)  # more, for a night: MINIGRAD_FUZZ=20000 pytest tests/engine/test_drawn.py
 
 # Index expressions: any mixture, valid or not
 
@@ -51,9 +53,16 @@ def test_live_index(shape, parts, alone, write):
             if not y.numel():
                 return selected, list(y.shape), y.tolist()
             gradients = torch.autograd.grad(
-                (y * torch.tensor(np.cos(np.arange(y.numel())).reshape(tuple(y.shape)))).sum(), [x, v], allow_unused=True
+                (y * torch.tensor(np.cos(np.arange(y.numel())).reshape(tuple(y.shape)))).sum(),
+                [x, v],
+                allow_unused=True,
             )
-            return selected, list(y.shape), y.tolist(), [None if g is None else np.round(g.numpy(), 9).tolist() for g in gradients]
+            return (
+                selected,
+                list(y.shape),
+                y.tolist(),
+                [None if g is None else np.round(g.numpy(), 9).tolist() for g in gradients],
+            )
         except Exception as e:
             return type(e).__name__
 
@@ -80,7 +89,11 @@ def test_live_broadcast(a, b, operation):
         try:
             z = getattr(torch, operation)(x, y)
             gradients = torch.autograd.grad((z * z).sum(), [x, y])
-            return list(z.shape), np.round(z.detach().numpy(), 9).tolist(), [np.round(g.numpy(), 9).tolist() for g in gradients]
+            return (
+                list(z.shape),
+                np.round(z.detach().numpy(), 9).tolist(),
+                [np.round(g.numpy(), 9).tolist() for g in gradients],
+            )
         except Exception as e:
             return type(e).__name__, str(e).split("\n")[0]
 

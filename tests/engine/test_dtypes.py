@@ -1,4 +1,5 @@
 """Dtypes against PyTorch: every pair promoted, every kind of operand combined, limits, names."""
+
 import copy
 import json
 import pickle
@@ -77,7 +78,12 @@ def test_bfloat16_says_what_to_use_instead():
 
 
 def test_as_dtype():
-    assert [dtypes.as_dtype(d) for d in (float, int, bool, dtypes.int8)] == [dtypes.float64, dtypes.int64, dtypes.bool_, dtypes.int8]
+    assert [dtypes.as_dtype(d) for d in (float, int, bool, dtypes.int8)] == [
+        dtypes.float64,
+        dtypes.int64,
+        dtypes.bool_,
+        dtypes.int8,
+    ]
     for bad, name in (("float32", "str"), (np.float32, "type"), ([], "list")):
         with pytest.raises(TypeError, match=rf"zeros\(\): argument 'dtype' must be torch.dtype, not {name}"):
             dtypes.as_dtype(bad, "zeros")
@@ -88,7 +94,9 @@ def test_result_type_of_ndarrays_and_of_several():
     assert dtypes.result_type(f2, i4, b, 2.0) is dtypes.float16
     assert dtypes.result_type(i4, b, True) is dtypes.int32
     assert dtypes.result_type(b, 1) is dtypes.int64
-    assert dtypes.result_type(i4, np.ones((), "float64"), 2.5) is dtypes.float64  # 0-d float64 is a tensor: it beats the number
+    assert (
+        dtypes.result_type(i4, np.ones((), "float64"), 2.5) is dtypes.float64
+    )  # 0-d float64 is a tensor: it beats the number
     with pytest.raises(TypeError, match="not str"):
         dtypes.result_type("1", 2)
     with pytest.raises(TypeError, match="at least one"):

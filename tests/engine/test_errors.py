@@ -43,7 +43,10 @@ def test_an_error_says_pytorchs_sentence_and_its_traceback_the_rest():
         torch.ones(2, requires_grad=True).backward()
     assert str(caught.value) == "grad can be implicitly created only for scalar outputs"
     shown = "".join(traceback.format_exception(caught.value))
-    assert "outputs\n\nYou started a backward pass from a tensor of shape (2,).\n" in shown and "Instead: reduce it" in shown
+    assert (
+        "outputs\n\nYou started a backward pass from a tensor of shape (2,).\n" in shown
+        and "Instead: reduce it" in shown
+    )
     assert errors.reworded(caught.value, "another").__notes__ == caught.value.__notes__
 
 
@@ -102,7 +105,9 @@ def test_groups_are_filled_in():
 def test_a_name_that_is_not_there_names_the_nearest(ask, sentence, hint):
     with pytest.raises(AttributeError) as caught:
         ask()
-    assert str(caught.value).startswith(sentence) and hint in "\n".join([str(caught.value), *getattr(caught.value, "__notes__", ())])
+    assert str(caught.value).startswith(sentence) and hint in "\n".join(
+        [str(caught.value), *getattr(caught.value, "__notes__", ())]
+    )
 
 
 def test_missing_methods_are_no_methods():
@@ -117,7 +122,8 @@ def test_arguments_under_numpy_s_names_and_under_none():
     assert torch.add(x1=x, x2=x).tolist() == (x + x).tolist()
     assert torch.zeros(size=(2, 3)).shape == (2, 3)
     with pytest.raises(
-        TypeError, match=r"sum\(\) got an unexpected keyword argument 'dimension'\n\n.*takes input, dim, keepdim, dtype.*nearest"
+        TypeError,
+        match=r"sum\(\) got an unexpected keyword argument 'dimension'\n\n.*takes input, dim, keepdim, dtype.*nearest",
     ):
         torch.sum(x, dimension=0)
     with pytest.raises(TypeError, match=r"^add\(\) missing"):

@@ -1,4 +1,5 @@
 """minigrad.compile: what it fuses agrees with the plain function, what it cannot fuse it says and runs."""
+
 import itertools
 import sys
 import threading
@@ -19,7 +20,12 @@ def smooth(x, y):
 
 def kinked(x, y):
     h = torch.relu(x + y) + torch.abs(x - y)
-    return torch.maximum(h, x) * torch.minimum(y, 1 - x * y) + torch.sqrt(h + 1) + torch.log(h + 2.0) + torch.nn.functional.gelu(x)
+    return (
+        torch.maximum(h, x) * torch.minimum(y, 1 - x * y)
+        + torch.sqrt(h + 1)
+        + torch.log(h + 2.0)
+        + torch.nn.functional.gelu(x)
+    )
 
 
 def unused(x, y):
@@ -84,7 +90,9 @@ def test_everything_of_autograd_holds():
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         out.sum().backward()
     tangent = torch.func.jvp(fused, (x.detach(), y.detach()), (y.detach(), x.detach()))[1]
-    assert np.allclose(tangent.numpy(), torch.func.jvp(smooth, (x.detach(), y.detach()), (y.detach(), x.detach()))[1].numpy())
+    assert np.allclose(
+        tangent.numpy(), torch.func.jvp(smooth, (x.detach(), y.detach()), (y.detach(), x.detach()))[1].numpy()
+    )
     assert np.allclose(torch.vmap(fused)(x.detach(), y.detach()).numpy(), smooth(x, y).detach().numpy())
 
 
@@ -95,7 +103,11 @@ def test_what_one_call_keeps_is_not_another_s():
     (u, v), _ = leaves("float32", seed=1)
     first, second = fused(x, y), fused(u, v)
     address = second.grad_fn._saved_kept.ctypes.data
-    for plain, out, inputs in ((smooth(x, y), first, (x, y)), (smooth(u, v), second, (u, v)), (smooth(x, y), first, (x, y))):
+    for plain, out, inputs in (
+        (smooth(x, y), first, (x, y)),
+        (smooth(u, v), second, (u, v)),
+        (smooth(x, y), first, (x, y)),
+    ):
         wanted = torch.autograd.grad(plain, inputs, g)
         found = torch.autograd.grad(out, inputs, g, retain_graph=True)
         for a, b in zip(wanted, found, strict=True):
@@ -117,7 +129,9 @@ def test_threads_do_not_share_what_is_kept():
         for _ in range(100):
             out = fused(a, b)
             found = torch.autograd.grad(out, (a, b), g)
-            if not all(np.allclose(u.numpy(), v.numpy(), rtol=1e-8, atol=1e-10) for u, v in zip(wanted, found, strict=True)):
+            if not all(
+                np.allclose(u.numpy(), v.numpy(), rtol=1e-8, atol=1e-10) for u, v in zip(wanted, found, strict=True)
+            ):
                 wrong.append(seed)
         done.append(seed)
 
@@ -211,7 +225,9 @@ def test_what_cannot_be_fused_is_said_and_runs(function, arguments, reason):
         out = fused(*given)
     plain = function(*given)
     same_each_time = "COUNT" not in reason and "rand" not in reason and "hash" not in reason
-    assert not same_each_time or (out == plain if isinstance(plain, int) else np.array_equal(out.numpy(), plain.numpy()))
+    assert not same_each_time or (
+        out == plain if isinstance(plain, int) else np.array_equal(out.numpy(), plain.numpy())
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # said once
         fused(*given)

@@ -1,4 +1,5 @@
 """The tree of groups of a learner's network: calls, columns, layers, samples, loops, with the names that the notebook has."""
+
 import gc
 import random
 import sys
@@ -98,7 +99,11 @@ def test_the_lectures_network_on_four_samples(recording, neuron):
     found = groups(loss, {"net": net}, recording)
     check(found, operations(loss))
     (samples,) = tops(found)
-    assert found[samples]["kind"] == "samples" and found[samples]["name"] == "net, 4 samples" and len(found[samples]["groups"]) == 4
+    assert (
+        found[samples]["kind"] == "samples"
+        and found[samples]["name"] == "net, 4 samples"
+        and len(found[samples]["groups"]) == 4
+    )
     for call in found[samples]["groups"]:
         kind, name, own, (layers,) = tree(found, call)
         assert (kind, name, own) == ("call", "net", 0) and found[call]["function"] == "MLP.__call__"
@@ -114,7 +119,9 @@ def test_the_lectures_network_on_four_samples(recording, neuron):
 
 def test_functions_without_classes(recording):
     rng = random.Random(0)
-    parameters = [[([Value(rng.uniform(-1, 1)) for _ in range(n)], Value(0.0)) for _ in range(m)] for n, m in ((3, 3), (3, 1))]
+    parameters = [
+        [([Value(rng.uniform(-1, 1)) for _ in range(n)], Value(0.0)) for _ in range(m)] for n, m in ((3, 3), (3, 1))
+    ]
 
     def neuron(w, b, x):
         return (sum(wi * xi for wi, xi in zip(w, x, strict=True)) + b).tanh()
@@ -138,7 +145,9 @@ def test_functions_without_classes(recording):
             ("call", f"neuron (call {k} of 3)", 2, []) for k in (1, 2, 3)])]),
         ("call", "layer (call 2 of 2)", 0, [("call", "neuron", 2, [("loop", "loop, line 120", 0, [])])])])])  # fmt: skip
     loop = next(g for g in found if g["kind"] == "loop")  # of `sum`, in a function: three products, three additions
-    assert found[loop["parent"]]["name"] == "neuron (call 1 of 3)" and [len(found[k]["members"]) for k in loop["groups"]] == [2, 2, 2]
+    assert found[loop["parent"]]["name"] == "neuron (call 1 of 3)" and [
+        len(found[k]["members"]) for k in loop["groups"]
+    ] == [2, 2, 2]
 
 
 def test_loops_without_functions(recording):
@@ -157,7 +166,10 @@ out = out * 2
     found = groups(names["out"], names, recording)
     check(found, operations(names["out"]))
     (loop,) = tops(found)
-    assert tree(found, loop, 0)[:2] == ("loop", "loop") and [found[k]["kind"] for k in found[loop]["groups"]] == ["turn", "turn"]
+    assert tree(found, loop, 0)[:2] == ("loop", "loop") and [found[k]["kind"] for k in found[loop]["groups"]] == [
+        "turn",
+        "turn",
+    ]
     for turn in found[loop]["groups"]:
         inner = [("turn", f"turn {k} of 3", 2, []) for k in (1, 2, 3)]
         assert tree(found, turn) == ("turn", found[turn]["name"], 2, [("loop", "loop", 0, inner)])
@@ -298,6 +310,7 @@ def test_old_calls_are_forgotten():
     log = CallLog()
     scalar.record_lines(True, log)
     try:
+
         def f(x):
             return x * 2
 
@@ -339,9 +352,14 @@ def test_a_class_that_records_nothing_is_grouped_by_whose_parameters_it_uses():
             width = 3 if i == 0 else 4
             operations_of_one = 2 * width + (i < 2)  # products, sums from b on, ReLU; the last neuron is linear
             assert (kind, name, own) == ("call", f"net.layers[{i}]", 0)
-            assert neurons == [("call", f"net.layers[{i}].neurons[{k}]", operations_of_one, []) for k in range(4 if i < 2 else 1)]
+            assert neurons == [
+                ("call", f"net.layers[{i}].neurons[{k}]", operations_of_one, []) for k in range(4 if i < 2 else 1)
+            ]
     members = {i for g in found for i in g["members"]}
-    assert {n["op"] for n in t["nodes"] if n["kind"] == "operation" and n["id"] not in members} == {"+", "**"}  # the loss
+    assert {n["op"] for n in t["nodes"] if n["kind"] == "operation" and n["id"] not in members} == {
+        "+",
+        "**",
+    }  # the loss
     x = engine.Value(2.0)
     assert "groups" not in trace(x * 3 + 1, {"x": x})
 
@@ -364,7 +382,11 @@ def test_the_modules_of_a_tensors_graph():
     t = trace(loss, {"net": net})
     found = t["groups"]
     ops = {g["name"]: [t["nodes"][i]["op"] for i in g["members"]] for g in found}
-    assert [g["parent"] for g in found[:2]] == [None, 0] and found[0]["function"] == "Sequential.forward" and ops["net"] == []
+    assert (
+        [g["parent"] for g in found[:2]] == [None, 0]
+        and found[0]["function"] == "Sequential.forward"
+        and ops["net"] == []
+    )
     assert ops["net[1].inner"] == ops["net[1].inner (call 2)"] == ["TBackward0", "AddmmBackward0"]
     assert ops["net[1]"] == ["TanhBackward0", "AddBackward0"] and ops["net[2]"] == ["ReluBackward0"]
     assert found[[g["name"] for g in found].index("net[1]")]["function"] == "Twice.forward"
@@ -377,7 +399,12 @@ def test_a_loop_variable_is_not_the_name_of_its_last_layer(recording):
     layer = net.layers[-1]  # as `for layer in net.layers` leaves it behind
     loss = sum((net(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))
     names = {g["name"] for g in groups(loss, {"layer": layer, "net": net}, recording)}
-    assert {"net.layers[0]", "net.layers[1]", "net.layers[2]", "net.layers[2].neurons[0]"} <= names and "layer" not in names
+    assert {
+        "net.layers[0]",
+        "net.layers[1]",
+        "net.layers[2]",
+        "net.layers[2].neurons[0]",
+    } <= names and "layer" not in names
     first, second = net.layers[:2]  # names of one's own for all of them are names
     net.layers = [first, second]
     loss = sum((net(x)[0] - y) ** 2 for x, y in zip(XS, YS, strict=True))
@@ -394,4 +421,8 @@ def test_nor_of_a_class_that_notes_no_calls():
     (samples,) = tops(found)
     for call in found[samples]["groups"]:
         ((_, name, _, layers),) = tree(found, call)[3]
-        assert name == "3 × Layer in a row" and [one[1] for one in layers] == ["n.layers[0]", "n.layers[1]", "n.layers[2]"]
+        assert name == "3 × Layer in a row" and [one[1] for one in layers] == [
+            "n.layers[0]",
+            "n.layers[1]",
+            "n.layers[2]",
+        ]

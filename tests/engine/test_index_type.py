@@ -32,7 +32,11 @@ def calls_with_safe_casts(source):
 def test_only_one_file_has_such_calls():
     found = {}
     for path in [*(ROOT / "minigrad").rglob("*.py"), *(ROOT / "widgets").rglob("*.py")]:
-        if path != Path(positions.__file__) and "node_modules" not in path.parts and (calls := calls_with_safe_casts(path.read_text())):
+        if (
+            path != Path(positions.__file__)
+            and "node_modules" not in path.parts
+            and (calls := calls_with_safe_casts(path.read_text()))
+        ):
             found[str(path.relative_to(ROOT))] = calls
     assert not found, "use minigrad.kernels.positions"
 
@@ -53,7 +57,9 @@ LINES = {
     "embedding by frequency": lambda: _gradient(lambda w: F.embedding(WHOLE, w, scale_grad_by_freq=True)),
     "embedding_bag": lambda: F.embedding_bag(WHOLE, torch.ones(4, 2), torch.tensor([0, 2])),
     "max_pool2d": lambda: _gradient(lambda w: F.max_pool2d(w[None, None], 2)),
-    "max_pool2d in float16": lambda: F.max_pool2d(torch.ones(1, 1, 4, 4, dtype=torch.float16, requires_grad=True), 2, 1).sum().backward(),
+    "max_pool2d in float16": lambda: (
+        F.max_pool2d(torch.ones(1, 1, 4, 4, dtype=torch.float16, requires_grad=True), 2, 1).sum().backward()
+    ),
     "as_strided": lambda: _gradient(lambda w: w.as_strided((3, 3), (1, 1))),
     "spirals": lambda: torch.datasets.spirals(20),
     "moons": lambda: torch.datasets.moons(20),
@@ -73,7 +79,9 @@ def test_where_addresses_have_32_bits_whole_numbers_are_cast_first(line, monkeyp
         def call(*args, **kwargs):
             kind = np.asarray(args[position]).dtype
             if kind.itemsize > 4 and np.ndim(args[position]):
-                raise TypeError(f"Cannot cast array data from dtype('{kind}') to dtype('int32') according to the rule 'safe'")
+                raise TypeError(
+                    f"Cannot cast array data from dtype('{kind}') to dtype('int32') according to the rule 'safe'"
+                )
             return function(*args, **kwargs)
 
         return call

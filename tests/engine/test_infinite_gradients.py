@@ -3,6 +3,7 @@
 What lives here: one case for each operation with a part that no gradient reaches, with where it does. The masks were checked against
 PyTorch 2.13 when the file was written.
 """
+
 import math
 
 import numpy as np

@@ -113,7 +113,8 @@ def test_adding_where_an_index_says(both, shape, kind):
 
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 @pytest.mark.parametrize(
-    "stride, padding, dilation", [((1, 1), (0, 0), (1, 1)), ((2, 1), (1, 2), (1, 1)), ((1, 3), (0, 1), (2, 2)), ((1, 1), (3, 3), (1, 1))]
+    "stride, padding, dilation",
+    [((1, 1), (0, 0), (1, 1)), ((2, 1), (1, 2), (1, 1)), ((1, 3), (0, 1), (2, 2)), ((1, 1), (3, 3), (1, 1))],
 )
 def test_windows(both, kind, stride, padding, dilation):
     x, kernel = floats((2, 3, 21, 37)).astype(kind), (3, 2)
@@ -143,7 +144,9 @@ def test_windows_in_the_padding(both, size, kernel, stride, padding, dilation):
     values, index = np.full((2, 3, *out), -np.inf), np.full((2, 3, *out), -1)
     for at in np.ndindex(values.shape):
         for cell in np.ndindex(kernel):
-            row, column = [o * s - p + i * d for o, s, p, i, d in zip(at[2:], stride, padding, cell, dilation, strict=True)]
+            row, column = [
+                o * s - p + i * d for o, s, p, i, d in zip(at[2:], stride, padding, cell, dilation, strict=True)
+            ]
             inside = 0 <= row < size[0] and 0 <= column < size[1]
             if inside and (index[at] < 0 or x[(*at[:2], row, column)] > values[at]):
                 values[at], index[at] = x[(*at[:2], row, column)], row * size[1] + column

@@ -1,4 +1,5 @@
 """Neuron, Layer, MLP over Value: what they compute, how they are seeded, that they learn."""
+
 import math
 import random
 
@@ -9,7 +10,12 @@ from minigrad.scalar import Value
 
 
 def test_a_neuron_is_a_weighted_sum_and_an_activation():
-    known = {None: lambda v: v, "tanh": math.tanh, "sigmoid": lambda v: 1 / (1 + math.exp(-v)), "relu": lambda v: max(v, 0)}
+    known = {
+        None: lambda v: v,
+        "tanh": math.tanh,
+        "sigmoid": lambda v: 1 / (1 + math.exp(-v)),
+        "relu": lambda v: max(v, 0),
+    }
     for nonlin, f in known.items():
         n = Neuron(3, nonlin, rng=4)
         n.b.data = 0.3
@@ -42,9 +48,16 @@ def test_counts_shapes_and_shown_form():
     model = MLP(2, [16, 16, 1])
     assert len(model.parameters()) == len(set(model.parameters())) == 337 and isinstance(model, Module)
     assert type(model([1, 2])) is Value and len(Layer(2, 3)([1.0, 2.0])) == 3
-    assert repr(MLP(1, [2, 1], nonlin="tanh")) == "MLP of [Layer of [TanhNeuron(1), TanhNeuron(1)], Layer of [LinearNeuron(2)]]"
+    assert (
+        repr(MLP(1, [2, 1], nonlin="tanh"))
+        == "MLP of [Layer of [TanhNeuron(1), TanhNeuron(1)], Layer of [LinearNeuron(2)]]"
+    )
     assert repr(Neuron(4)) == "ReLUNeuron(4)" and repr(Neuron(4, nonlin=False)) == "LinearNeuron(4)"  # micrograd's
-    assert Neuron(4).nonlin is True and Neuron(4, nonlin=False).nonlin is False and MLP(1, [1]).layers[0].neurons[0].nonlin is False
+    assert (
+        Neuron(4).nonlin is True
+        and Neuron(4, nonlin=False).nonlin is False
+        and MLP(1, [1]).layers[0].neurons[0].nonlin is False
+    )
     assert MLP(2, [1, 1], rng=0)([1.0, 2.0]).data is not None  # a layer of one in the middle
 
 

@@ -137,7 +137,9 @@ def test_a_row_on_values_agrees_with_the_operation_that_value_has(name, number):
     assert x.grad == pytest.approx(z.grad, rel=1e-15, abs=1e-15)
 
 
-@pytest.mark.parametrize("new_row", [{"x": lambda g, x, y: g * cos(x)}, {"y": lambda g, x: g * sin(x) * 1.001}], indirect=True)
+@pytest.mark.parametrize(
+    "new_row", [{"x": lambda g, x, y: g * cos(x)}, {"y": lambda g, x: g * sin(x) * 1.001}], indirect=True
+)
 def test_a_wrong_rule_does_not_pass(new_row):
     with pytest.raises(AssertionError):
         test_rows.test_adjoint_and_differences("wave")

@@ -1,4 +1,5 @@
 """Formulas as trees: the text of a tree is the text that a trace has, numbers can stand for names, and MathML is well-formed."""
+
 import json
 import math
 import xml.etree.ElementTree as ET
@@ -74,7 +75,11 @@ def test_text_and_mathml_come_from_the_tree(t):
 def test_with_numbers_for_names_a_formula_gives_the_value(t):
     """Each node in a formula replaced by its number, and the text evaluated by Python."""
     scope = {name: getattr(math, name) for name in ("exp", "log", "sin", "cos", "tanh", "sqrt")}
-    scope |= {"sigmoid": lambda x: 1 / (1 + math.exp(-x)), "sign": lambda x: math.copysign(1, x), "relu": lambda x: max(x, 0.0)}
+    scope |= {
+        "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+        "sign": lambda x: math.copysign(1, x),
+        "relu": lambda x: max(x, 0.0),
+    }
     for n in t["nodes"]:
         if t["engine"] == "value" and "formula" in n:
             assert calculate(n["formula"], t["nodes"], scope) == pytest.approx(n["value"], rel=1e-12)
@@ -90,7 +95,9 @@ def calculate(tree, nodes, scope):
     if head == "number":
         return float(parts[0].replace("−", "-"))
     if head == "call":
-        return (scope.get(parts[0]) or {"max": max, "min": min, "abs": abs}[parts[0]])(*(calculate(p, nodes, scope) for p in parts[1:]))
+        return (scope.get(parts[0]) or {"max": max, "min": min, "abs": abs}[parts[0]])(
+            *(calculate(p, nodes, scope) for p in parts[1:])
+        )
     a, *rest = [calculate(p, nodes, scope) for p in parts]
     if head == "if":
         return a if rest[0] else rest[1]
@@ -106,22 +113,25 @@ def test_numbers_may_stand_where_names_stand():
     assert text == "−(−0.6) / (−1.3)²" or text == "−(−0.6) / −1.3²"
 
 
-@pytest.mark.parametrize("made, text", [
-    (lambda x, y: formula("+", x, formula("neg", y)), "x + (−y)"),
-    (lambda x, y: formula("×", formula("neg", x), y), "−x × y"),
-    (lambda x, y: formula("+", x, formula("×", number("−2"), y)), "x + (−2 × y)"),
-    (lambda x, y: formula("^", number("−2"), number("2")), "(−2)²"),
-    (lambda x, y: formula("−", x, formula("−", x, y)), "x − (x − y)"),
-    (lambda x, y: formula("/", x, formula("×", x, y)), "x / (x × y)"),
-    (lambda x, y: formula("^", formula("+", x, y), number("−3")), "(x + y)⁻³"),
-    (lambda x, y: formula("^", x, number("0.5")), "x^0.5"),
-    (lambda x, y: formula("T", formula("@", x, y)), "(x @ y)ᵀ"),
-    (lambda x, y: formula("method", formula("+", x, y), "sum", words("1")), "(x + y).sum(1)"),
-    (lambda x, y: formula("if", x, formula(">", x, y), number("0")), "x if x > y, else 0"),
-    (lambda x, y: formula("tuple", x, y), "(x, y)"),
-    (lambda x, y: formula("times", number("3"), formula("^", x, number("2"))), "3x²"),
-    (lambda x, y: formula("where", x, y), "x where y > 0, else 0"),
-])
+@pytest.mark.parametrize(
+    "made, text",
+    [
+        (lambda x, y: formula("+", x, formula("neg", y)), "x + (−y)"),
+        (lambda x, y: formula("×", formula("neg", x), y), "−x × y"),
+        (lambda x, y: formula("+", x, formula("×", number("−2"), y)), "x + (−2 × y)"),
+        (lambda x, y: formula("^", number("−2"), number("2")), "(−2)²"),
+        (lambda x, y: formula("−", x, formula("−", x, y)), "x − (x − y)"),
+        (lambda x, y: formula("/", x, formula("×", x, y)), "x / (x × y)"),
+        (lambda x, y: formula("^", formula("+", x, y), number("−3")), "(x + y)⁻³"),
+        (lambda x, y: formula("^", x, number("0.5")), "x^0.5"),
+        (lambda x, y: formula("T", formula("@", x, y)), "(x @ y)ᵀ"),
+        (lambda x, y: formula("method", formula("+", x, y), "sum", words("1")), "(x + y).sum(1)"),
+        (lambda x, y: formula("if", x, formula(">", x, y), number("0")), "x if x > y, else 0"),
+        (lambda x, y: formula("tuple", x, y), "(x, y)"),
+        (lambda x, y: formula("times", number("3"), formula("^", x, number("2"))), "3x²"),
+        (lambda x, y: formula("where", x, y), "x where y > 0, else 0"),
+    ],
+)
 def test_parentheses(made, text):
     made = made(Text("x"), Text("y"))
     assert made.text == text == write(made.tree, None).text
@@ -133,9 +143,18 @@ def test_mathml_reads_as_the_formula():
     assert mathml(formula("×", formula("+", x, y), formula("neg", y)).tree) == (
         "<mrow><mrow><mo>(</mo><mrow><mi>x</mi><mo>+</mo><mi>y</mi></mrow><mo>)</mo></mrow><mo>×</mo>"
         "<mrow><mo>(</mo><mrow><mo>−</mo><mi>y</mi></mrow><mo>)</mo></mrow></mrow>")  # fmt: skip
-    assert mathml(formula("/", formula("+", x, y), y).tree) == "<mfrac><mrow><mi>x</mi><mo>+</mo><mi>y</mi></mrow><mi>y</mi></mfrac>"
-    assert mathml(formula("where", x, y).tree) == "<mrow><mi>x</mi><mtext> where </mtext><mi>y</mi><mtext> &gt; 0, else 0</mtext></mrow>"
-    assert mathml(["call", "f<", ["words", "a<b"]]) == "<mrow><mi>f&lt;</mi><mo>(</mo><mtext>a&lt;b</mtext><mo>)</mo></mrow>"
+    assert (
+        mathml(formula("/", formula("+", x, y), y).tree)
+        == "<mfrac><mrow><mi>x</mi><mo>+</mo><mi>y</mi></mrow><mi>y</mi></mfrac>"
+    )
+    assert (
+        mathml(formula("where", x, y).tree)
+        == "<mrow><mi>x</mi><mtext> where </mtext><mi>y</mi><mtext> &gt; 0, else 0</mtext></mrow>"
+    )
+    assert (
+        mathml(["call", "f<", ["words", "a<b"]])
+        == "<mrow><mi>f&lt;</mi><mo>(</mo><mtext>a&lt;b</mtext><mo>)</mo></mrow>"
+    )
 
 
 def test_a_rule_without_g_is_its_factor():
@@ -176,7 +195,11 @@ def test_a_folded_trace_refers_to_the_nodes_that_are_shown():
 
 
 def nodes_in(tree):
-    return {tree[1]} if tree[0] == "node" else set().union(*(nodes_in(part) for part in tree if isinstance(part, list)), set())
+    return (
+        {tree[1]}
+        if tree[0] == "node"
+        else set().union(*(nodes_in(part) for part in tree if isinstance(part, list)), set())
+    )
 
 
 def test_a_constant_in_a_formula_is_written_like_every_other_number():

@@ -31,14 +31,49 @@ def leaf():
 
 
 ALLOWED = [
-    ("array and gradient", lambda: leaf() * np.ones(2), RuntimeError, "Can't call numpy() on Tensor that requires grad."),
-    ("array and gradient", lambda: np.ones(2) - leaf(), RuntimeError, "Can't call numpy() on Tensor that requires grad."),
-    ("array and gradient", lambda: leaf() @ np.ones(2), RuntimeError, "Can't call numpy() on Tensor that requires grad."),
-    ("number for a tensor", lambda: torch.maximum(leaf(), 0), TypeError, "maximum(): argument 'other' (position 2) must be Tensor, not int"),  # noqa: E501
-    ("number for a tensor", lambda: leaf().minimum(0.5), TypeError, "minimum(): argument 'other' (position 2) must be Tensor, not float"),
-    ("number for a tensor", lambda: torch.max(leaf(), 0.0), TypeError, "maximum(): argument 'other' (position 2) must be Tensor, not float"),  # noqa: E501
+    (
+        "array and gradient",
+        lambda: leaf() * np.ones(2),
+        RuntimeError,
+        "Can't call numpy() on Tensor that requires grad.",
+    ),
+    (
+        "array and gradient",
+        lambda: np.ones(2) - leaf(),
+        RuntimeError,
+        "Can't call numpy() on Tensor that requires grad.",
+    ),
+    (
+        "array and gradient",
+        lambda: leaf() @ np.ones(2),
+        RuntimeError,
+        "Can't call numpy() on Tensor that requires grad.",
+    ),
+    (
+        "number for a tensor",
+        lambda: torch.maximum(leaf(), 0),
+        TypeError,
+        "maximum(): argument 'other' (position 2) must be Tensor, not int",
+    ),  # noqa: E501
+    (
+        "number for a tensor",
+        lambda: leaf().minimum(0.5),
+        TypeError,
+        "minimum(): argument 'other' (position 2) must be Tensor, not float",
+    ),
+    (
+        "number for a tensor",
+        lambda: torch.max(leaf(), 0.0),
+        TypeError,
+        "maximum(): argument 'other' (position 2) must be Tensor, not float",
+    ),  # noqa: E501
     ("number for a tensor", lambda: torch.logical_and(leaf() > 0, True), TypeError, "logical_and(): argument 'other'"),
-    ("number for a tensor", lambda: torch.atan2(leaf(), 1.0), TypeError, "atan2(): argument 'other' (position 2) must be Tensor, not float"),  # noqa: E501
+    (
+        "number for a tensor",
+        lambda: torch.atan2(leaf(), 1.0),
+        TypeError,
+        "atan2(): argument 'other' (position 2) must be Tensor, not float",
+    ),  # noqa: E501
 ]
 
 
@@ -72,7 +107,12 @@ def test_a_gradient_that_no_array_reaches_is_no_matter_of_permission(strict):
 
 def test_the_engine_s_own_numbers_are_no_matter_of_permission(strict):
     x = torch.tensor([-1.0, 2.0], requires_grad=True)
-    for f in (F.relu6, F.hardswish, lambda x: F.triplet_margin_loss(x[None], x[None], x[None], swap=True), lambda x: F.normalize(x, dim=0)):
+    for f in (
+        F.relu6,
+        F.hardswish,
+        lambda x: F.triplet_margin_loss(x[None], x[None], x[None], swap=True),
+        lambda x: F.normalize(x, dim=0),
+    ):
         torch.autograd.grad(f(x).sum(), x, create_graph=True)[0].sum()
 
 
@@ -88,32 +128,92 @@ def test_a_page_that_is_out_of_date_is_written_again():
 
 
 REFUSED = [
-    (lambda: torch.relu(np.ones(2)), TypeError, "relu(): argument 'input' (position 1) must be Tensor, not numpy.ndarray"),
-    (lambda: torch.exp(np.float64(2)), TypeError, "exp(): argument 'input' (position 1) must be Tensor, not numpy.float64"),
-    (lambda: torch.sum(np.ones(2)), TypeError, "sum(): argument 'input' (position 1) must be Tensor, not numpy.ndarray"),
+    (
+        lambda: torch.relu(np.ones(2)),
+        TypeError,
+        "relu(): argument 'input' (position 1) must be Tensor, not numpy.ndarray",
+    ),
+    (
+        lambda: torch.exp(np.float64(2)),
+        TypeError,
+        "exp(): argument 'input' (position 1) must be Tensor, not numpy.float64",
+    ),
+    (
+        lambda: torch.sum(np.ones(2)),
+        TypeError,
+        "sum(): argument 'input' (position 1) must be Tensor, not numpy.ndarray",
+    ),
     (lambda: torch.mean([1.0, 2.0]), TypeError, "mean(): argument 'input' (position 1) must be Tensor, not list"),
-    (lambda: torch.isclose(leaf(), np.ones(2)), TypeError, "isclose(): argument 'other' (position 2) must be Tensor, not numpy.ndarray"),
+    (
+        lambda: torch.isclose(leaf(), np.ones(2)),
+        TypeError,
+        "isclose(): argument 'other' (position 2) must be Tensor, not numpy.ndarray",
+    ),
     (lambda: leaf().isclose(np.ones(2)), TypeError, "isclose(): argument 'other'"),
     (lambda: torch.pow(2, 3), TypeError, "pow(): argument"),
     (lambda: torch.ones(2).copy_([1, 2]), TypeError, "copy_(): argument 'other' (position 1) must be Tensor, not list"),
-    (lambda: torch.tensor([1.0], requires_grad="yes"), TypeError, "tensor(): argument 'requires_grad' must be bool, not str"),
+    (
+        lambda: torch.tensor([1.0], requires_grad="yes"),
+        TypeError,
+        "tensor(): argument 'requires_grad' must be bool, not str",
+    ),
     (lambda: torch.zeros(2, requires_grad=1), TypeError, "zeros(): argument 'requires_grad' must be bool, not int"),
-    (lambda: leaf().requires_grad_("no"), TypeError, "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not str"),
-    (lambda: torch.from_numpy(np.arange(3)[::-1]), ValueError, "At least one stride in the given numpy array is negative"),
-    (lambda: torch.tensor(np.ones((2, 2))[:, ::-1]), ValueError, "At least one stride in the given numpy array is negative"),
+    (
+        lambda: leaf().requires_grad_("no"),
+        TypeError,
+        "requires_grad_(): argument 'requires_grad' (position 1) must be bool, not str",
+    ),
+    (
+        lambda: torch.from_numpy(np.arange(3)[::-1]),
+        ValueError,
+        "At least one stride in the given numpy array is negative",
+    ),
+    (
+        lambda: torch.tensor(np.ones((2, 2))[:, ::-1]),
+        ValueError,
+        "At least one stride in the given numpy array is negative",
+    ),
     (lambda: leaf().max(False), TypeError, "max(): argument 'dim' must be int, not bool"),
     (lambda: leaf().sum(True), TypeError, "argument 'dim' must be int or tuple of ints, not bool"),
     (lambda: leaf().sum("a"), TypeError, "argument 'dim' must be int or tuple of ints, not str"),
     (lambda: leaf().softmax(1.5), TypeError, "argument 'dim' must be int, not float"),
     (lambda: torch.autograd.grad("a", leaf()), AssertionError, "Expected output to be a torch.Tensor"),
-    (lambda: torch.tensor([True]) % torch.tensor([True]), NotImplementedError, "\"remainder_cpu\" not implemented for 'Bool'"),
+    (
+        lambda: torch.tensor([True]) % torch.tensor([True]),
+        NotImplementedError,
+        "\"remainder_cpu\" not implemented for 'Bool'",
+    ),
     (lambda: torch.tensor([True]).median(), NotImplementedError, "\"median_cpu\" not implemented for 'Bool'"),
-    (lambda: torch.tensor([1, 2]).softmax(0), NotImplementedError, "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'"),
-    (lambda: torch.randn(2, dtype=torch.int64), NotImplementedError, "\"normal_kernel_cpu\" not implemented for 'Long'"),
-    (lambda: torch.zeros(2, dtype=torch.int64).normal_(), NotImplementedError, "\"normal_kernel_cpu\" not implemented for 'Long'"),
-    (lambda: torch.rand(2, dtype=torch.uint8), NotImplementedError, "\"check_uniform_bounds\" not implemented for 'Byte'"),
-    (lambda: torch.bernoulli(torch.tensor([0, 1])), NotImplementedError, "\"bernoulli_tensor_cpu_p_\" not implemented for 'Long'"),
-    (lambda: F.binary_cross_entropy_with_logits(leaf(), torch.tensor([0, 1])), RuntimeError, "result type Float can't be cast to the desired"),  # noqa: E501
+    (
+        lambda: torch.tensor([1, 2]).softmax(0),
+        NotImplementedError,
+        "\"softmax_lastdim_kernel_impl\" not implemented for 'Long'",
+    ),
+    (
+        lambda: torch.randn(2, dtype=torch.int64),
+        NotImplementedError,
+        "\"normal_kernel_cpu\" not implemented for 'Long'",
+    ),
+    (
+        lambda: torch.zeros(2, dtype=torch.int64).normal_(),
+        NotImplementedError,
+        "\"normal_kernel_cpu\" not implemented for 'Long'",
+    ),
+    (
+        lambda: torch.rand(2, dtype=torch.uint8),
+        NotImplementedError,
+        "\"check_uniform_bounds\" not implemented for 'Byte'",
+    ),
+    (
+        lambda: torch.bernoulli(torch.tensor([0, 1])),
+        NotImplementedError,
+        "\"bernoulli_tensor_cpu_p_\" not implemented for 'Long'",
+    ),
+    (
+        lambda: F.binary_cross_entropy_with_logits(leaf(), torch.tensor([0, 1])),
+        RuntimeError,
+        "result type Float can't be cast to the desired",
+    ),  # noqa: E501
 ]
 
 
@@ -140,7 +240,10 @@ def test_a_rule_of_one_s_own_still_computes_on_arrays():
         "cube = Op('cube', lambda x: x ** 3 + np.exp(x), ELEMENTWISE, x=lambda g, x: g * (3 * x * x + torch.exp(x)))\n"
         "x = torch.zeros(2, requires_grad=True)\ncube(x).sum().backward()\nprint(x.grad.tolist())\n"
     )
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[1.0, 1.0]\n"
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+        == "[1.0, 1.0]\n"
+    )
 
 
 def test_whole_numbers_never_come_to_require_gradients():

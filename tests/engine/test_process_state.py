@@ -1,4 +1,5 @@
 """What belongs to the whole process is listed in docs/dev/process-state.md, and what two threads reach at once holds."""
+
 import ast
 import re
 import threading
@@ -56,7 +57,9 @@ def test_the_list_is_complete_and_nothing_on_it_is_gone():
 
 
 def test_a_change_is_found(tmp_path):
-    (tmp_path / "a.py").write_text("seen = {}\nhere = []\ndef f(x, here):\n    global on\n    on = seen[x] = 1\n    here.append(x)\n")
+    (tmp_path / "a.py").write_text(
+        "seen = {}\nhere = []\ndef f(x, here):\n    global on\n    on = seen[x] = 1\n    here.append(x)\n"
+    )
     assert changed_in(tmp_path / "a.py") == {"on", "seen"}
 
 

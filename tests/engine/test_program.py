@@ -1,4 +1,5 @@
 """minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
+
 import copy
 import gc
 import linecache
@@ -41,7 +42,9 @@ def compiled_loops():
 
 
 def in_python(text, kind, arrays):
-    scope = {name: getattr(np, name) for name in ("exp", "log", "sin", "cos", "tanh", "sqrt", "power", "abs", "inf", "nan")}
+    scope = {
+        name: getattr(np, name) for name in ("exp", "log", "sin", "cos", "tanh", "sqrt", "power", "abs", "inf", "nan")
+    }
     scope["sigmoid"] = lambda x: 1 / (1 + np.exp(-x))
     scope["cdf"] = lambda x: np.float32(math.erf(x * math.sqrt(0.5)) + 1) / 2
     scope["gelu_derivative"] = lambda x: scope["cdf"](x) + x * np.exp(x * x * -0.5) / np.float32(math.sqrt(2 * math.pi))
@@ -58,7 +61,11 @@ def compiled(step):
 def numbers(out):
     if isinstance(out, torch.Tensor):
         return out.detach().numpy().copy()
-    return [numbers(o) for o in (out.values() if isinstance(out, dict) else out)] if isinstance(out, (tuple, list, dict)) else out
+    return (
+        [numbers(o) for o in (out.values() if isinstance(out, dict) else out)]
+        if isinstance(out, (tuple, list, dict))
+        else out
+    )
 
 
 def same(a, b, what):
@@ -74,7 +81,11 @@ def same(a, b, what):
 
 
 def watch(leaves):
-    return [[numbers(p) for p in leaves], [None if p.grad is None else numbers(p.grad) for p in leaves], [p._version for p in leaves]]
+    return [
+        [numbers(p) for p in leaves],
+        [None if p.grad is None else numbers(p.grad) for p in leaves],
+        [p._version for p in leaves],
+    ]
 
 
 def side_by_side(make, arguments, calls=7, change=None):
@@ -141,10 +152,21 @@ def test_a_training_step(name):
 LAYERS = {
     "relu and norm": (lambda: nn.Linear(4, 8), nn.ReLU, lambda: nn.LayerNorm(8), lambda: nn.Linear(8, 3)),
     "gelu, softmax": (lambda: nn.Linear(4, 8), nn.GELU, lambda: nn.Softmax(-1), lambda: nn.Linear(8, 3)),
-    "images": (lambda: nn.Unflatten(1, (1, 2, 2)), lambda: nn.Conv2d(1, 3, 2, padding=1), nn.ReLU, lambda: nn.MaxPool2d(2), nn.Flatten),
+    "images": (
+        lambda: nn.Unflatten(1, (1, 2, 2)),
+        lambda: nn.Conv2d(1, 3, 2, padding=1),
+        nn.ReLU,
+        lambda: nn.MaxPool2d(2),
+        nn.Flatten,
+    ),
     "dropout that rests": (lambda: nn.Linear(4, 3), lambda: nn.Dropout(0.5).eval()),
     "running norm that rests": (lambda: nn.Linear(4, 3), lambda: nn.BatchNorm1d(3).eval()),
-    "running norm": (lambda: nn.Linear(4, 3), lambda: nn.BatchNorm1d(3), nn.Tanh, lambda: nn.BatchNorm1d(3, affine=False)),
+    "running norm": (
+        lambda: nn.Linear(4, 3),
+        lambda: nn.BatchNorm1d(3),
+        nn.Tanh,
+        lambda: nn.BatchNorm1d(3, affine=False),
+    ),
 }
 
 
@@ -217,7 +239,11 @@ def writes_inside(leaves, x, y):
 def picks(leaves, x, y):
     w, table = leaves
     w.grad = table.grad = None
-    loss = (F.embedding(y, table) * w[y]).sum() + x[torch.arange(6), y].sum() * w[[0, 2]].sum() + w.gather(0, y[:3].unsqueeze(0)).sum()
+    loss = (
+        (F.embedding(y, table) * w[y]).sum()
+        + x[torch.arange(6), y].sum() * w[[0, 2]].sum()
+        + w.gather(0, y[:3].unsqueeze(0)).sum()
+    )
     loss.backward()
     return loss
 
@@ -249,7 +275,9 @@ def functional(leaves, x, y):
     f = lambda w: (x @ w).tanh().pow(2).sum()  # noqa: E731
     with torch.no_grad():
         w = leaves[0].detach()
-        return torch.func.grad(f)(w), torch.func.vmap(torch.func.grad(lambda w, r: (r @ w).exp().sum()), (None, 0))(w, x)
+        return torch.func.grad(f)(w), torch.func.vmap(torch.func.grad(lambda w, r: (r @ w).exp().sum()), (None, 0))(
+            w, x
+        )
 
 
 def numbers_of_one(leaves, x, y):
@@ -284,7 +312,12 @@ def many_rows(leaves, x, y):
     a, b = h.split([1, 2], 1)
     best, place = h.max(1)
     joined = torch.cat([a, b.sort(1)[0], torch.stack([best, best * 2], 1)], 1)
-    total = torch.einsum("ij,kj->ik", joined, joined).std() + joined.cumsum(0).norm() + h.unbind(0)[1].prod() + h.var(0).sum()
+    total = (
+        torch.einsum("ij,kj->ik", joined, joined).std()
+        + joined.cumsum(0).norm()
+        + h.unbind(0)[1].prod()
+        + h.var(0).sum()
+    )
     total = total + F.layer_norm(h, (3,)).logsumexp(1).sum() + h.topk(2)[0].sum()
     total.backward()
     return place, total.detach(), h.detach().argmax(), w.grad.t()
@@ -295,7 +328,13 @@ def sums_of_rows(leaves, x, y):
     w.grad = b.grad = None
     h = x @ w + b
     p, q = h.softmax(1), h.log_softmax(1)
-    loss = F.cross_entropy(h * 2, y) + F.nll_loss(q, y, ignore_index=1) + p.mean() + (p * q).sum(1).mean() + (h.sum(0) * b).sum()
+    loss = (
+        F.cross_entropy(h * 2, y)
+        + F.nll_loss(q, y, ignore_index=1)
+        + p.mean()
+        + (p * q).sum(1).mean()
+        + (h.sum(0) * b).sum()
+    )
     loss = loss + (h.mean(1, keepdim=True) * h).sum() + b.mean(0) + (h.sum(1, keepdim=True) * q).mean(1).sum()
     loss.backward()
     return loss, p.detach(), h.detach().sum(1), h.detach().sum(0)
@@ -305,7 +344,11 @@ def sums_of_doubles(leaves, x, y):
     w, b = leaves
     w.grad = b.grad = None
     top, total, i, j = (x.double() @ w.double()).log_softmax(-1), (x @ w).double(), x.double() * 2, y
-    loss = F.nll_loss(top, j, ignore_index=0) - (top.softmax(1) * total).sum() + (i.sum(0).mean() + i.sum(1).sum() * b.double().sum())
+    loss = (
+        F.nll_loss(top, j, ignore_index=0)
+        - (top.softmax(1) * total).sum()
+        + (i.sum(0).mean() + i.sum(1).sum() * b.double().sum())
+    )
     loss.backward()
     return loss
 
@@ -316,12 +359,26 @@ def normalised(leaves, x, y):
     for p in leaves:
         p.grad = None
     h = x @ w
-    loss = (F.layer_norm(h, (4,), c, d, 1e-3).exp() * x).sum() + (F.layer_norm(h, (4,)) * h).sum() + F.layer_norm(x, (4,), c, b).cos().sum()
+    loss = (
+        (F.layer_norm(h, (4,), c, d, 1e-3).exp() * x).sum()
+        + (F.layer_norm(h, (4,)) * h).sum()
+        + F.layer_norm(x, (4,), c, b).cos().sum()
+    )
     images, sequence = h.view(2, 4, 3, 1), h.reshape(2, 3, 4)
     for groups in (1, 2, 4):
-        loss = loss + (F.group_norm(images, groups, c, d) * images).sin().sum() + F.group_norm(h, groups, d).sum() * groups
-    loss = loss + (F.batch_norm(images, None, None, c, d, True) * images.flip(0)).sum() + F.instance_norm(images, eps=0.1).exp().sum()
-    loss = loss + (F.batch_norm(h, None, None, d, b, training=True) * x).sum() + (F.rms_norm(sequence, (3, 4)) * sequence.flip(1)).sum()
+        loss = (
+            loss + (F.group_norm(images, groups, c, d) * images).sin().sum() + F.group_norm(h, groups, d).sum() * groups
+        )
+    loss = (
+        loss
+        + (F.batch_norm(images, None, None, c, d, True) * images.flip(0)).sum()
+        + F.instance_norm(images, eps=0.1).exp().sum()
+    )
+    loss = (
+        loss
+        + (F.batch_norm(h, None, None, d, b, training=True) * x).sum()
+        + (F.rms_norm(sequence, (3, 4)) * sequence.flip(1)).sum()
+    )
     both = F.layer_norm(sequence, (3, 4), torch.cat([c, d, b]).view(3, 4)) * sequence.softmax(-1)
     loss = loss + both.sum((0, 1)).norm() + both.mean((1, 2)).exp().sum() + both.sum(2, keepdim=True).mean(0).sum()
     loss.backward()
@@ -362,7 +419,7 @@ def half(leaves, x, y):
     w, b = leaves
     w.grad = b.grad = None
     h = (x.double() @ w.double()).relu() * 0.1 - b.double().t()
-    loss = torch.where(h > 0.2, h.abs(), -0.5 * h ** 3).sigmoid() + (h.t() / 3).t().exp()
+    loss = torch.where(h > 0.2, h.abs(), -0.5 * h**3).sigmoid() + (h.t() / 3).t().exp()
     (loss.sum() + loss.float().rsqrt().mean()).backward()
     return loss.detach(), w.grad
 
@@ -478,7 +535,9 @@ def test_loops_are_compiled_beside_the_program(compiled_loops, monkeypatch):
     """No call waits for numba: until a loop is compiled, its lines run one by one."""
     monkeypatch.setattr(program_step, "PATIENCE", 3)
     built, go = [], threading.Event()
-    monkeypatch.setattr(fused_numba, "build_loop", lambda *loop: (go.wait(60), built.append(loop), in_python(*loop))[-1])
+    monkeypatch.setattr(
+        fused_numba, "build_loop", lambda *loop: (go.wait(60), built.append(loop), in_python(*loop))[-1]
+    )
     w = torch.ones(3, requires_grad=True)
 
     def step(x):
@@ -643,7 +702,9 @@ def test_a_compiled_loop_is_kept_on_disk(compiled_loops, tmp_path):
 
     def hits(folder):
         env = os.environ | {"NUMBA_CACHE_DIR": str(folder)}
-        return subprocess.run([sys.executable, "-c", BUILDS, LOOP], env=env, capture_output=True, text=True, check=True).stdout.split()
+        return subprocess.run(
+            [sys.executable, "-c", BUILDS, LOOP], env=env, capture_output=True, text=True, check=True
+        ).stdout.split()
 
     assert hits(tmp_path) == ["0", "1", "0"] and len(list((tmp_path / "loops").glob("*.py"))) == 2
     assert hits(tmp_path) == ["1", "1", "1"]
@@ -819,7 +880,9 @@ def test_a_program_that_is_called_at_once_looks_for_the_one_that_fits():
     recorded = fast._calls
     for args in [*given[:3], given[2], *given[2::-1]]:
         assert torch.equal(fast(*args).clone(), step(*args))
-    assert torch.equal(fast(x=given[1][0]).clone(), step(given[1][0])) and torch.equal(fast(scale=2.0, x=given[0][0]), step(*given[2]))
+    assert torch.equal(fast(x=given[1][0]).clone(), step(given[1][0])) and torch.equal(
+        fast(scale=2.0, x=given[0][0]), step(*given[2])
+    )
     assert fast._calls == recorded
     assert torch.equal(fast(*given[3]).clone(), step(*given[3])) and fast._calls == recorded + 1
     seen = weakref.ref(fast)
@@ -852,7 +915,11 @@ def test_keywords_defaults_stars_and_methods():
             return self.w.detach().clone()
 
     fast = compiled(step)
-    for call in (lambda f: f(x=torch.ones(3)), lambda f: f(torch.ones(3), scale=2.0), lambda f: f(torch.ones(3), 3.0, torch.ones(3), 2)):
+    for call in (
+        lambda f: f(x=torch.ones(3)),
+        lambda f: f(torch.ones(3), scale=2.0),
+        lambda f: f(torch.ones(3), 3.0, torch.ones(3), 2),
+    ):
         for _ in range(4):
             same(numbers(call(step)), numbers(call(fast)), "keywords")
     assert len(fast._programs) == 3 and fast.why is None
@@ -903,7 +970,9 @@ def pickled_step(x):
         return x * 2
 
 
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"]
+)
 @pytest.mark.parametrize("calls", [0, 6])
 def test_a_copy_of_a_compiled_step_compiles_anew(copied, calls):
     held = Pickled()
@@ -911,7 +980,9 @@ def test_a_copy_of_a_compiled_step_compiles_anew(copied, calls):
     for number in range(calls):
         for fast in (held.held, held.decorated, pickled_step, fused):
             fast(torch.full((3,), number + 1.0))
-    assert copied(pickled_step) is pickled_step and copied(fused) is not fused  # under its name another function is found
+    assert (
+        copied(pickled_step) is pickled_step and copied(fused) is not fused
+    )  # under its name another function is found
     new = copied(held)
     assert (new.w is held.w) == (copied is copy.copy) and copied(new.decorated).step.__self__.w.shape == (3,)
     steps = [copied(held.held), copied(held.decorated), new.held, copied(fused)]
@@ -1018,7 +1089,12 @@ def test_results_of_one_call_are_not_those_of_the_next():
     fast(torch.full((3,), 7.0))
     same(before, numbers(first), "kept")
     assert first[1] is not w.grad and fast.source
-    for other in (torch.ones(3, dtype=torch.float64), torch.ones(3, dtype=torch.int64), torch.ones(1), torch.ones(3).requires_grad_()):
+    for other in (
+        torch.ones(3, dtype=torch.float64),
+        torch.ones(3, dtype=torch.int64),
+        torch.ones(1),
+        torch.ones(3).requires_grad_(),
+    ):
         for _ in range(4):
             one, two = [torch.ones_like(other).requires_grad_(other.requires_grad) for _ in range(2)]
             same(numbers(step(one)), numbers(fast(two)), "another kind of argument")
@@ -1081,7 +1157,9 @@ def test_memory_is_used_again_only_if_nobody_can_tell(touch):
             TOUCHED[touch](*theirs[:2], found, theirs[2])
         del wanted, found
     program = fast._programs[0].program
-    assert "spare.append" in linecache.getlines(program.run.__code__.co_filename)[-2] and len(program.scope["spare"]) == 1
+    assert (
+        "spare.append" in linecache.getlines(program.run.__code__.co_filename)[-2] and len(program.scope["spare"]) == 1
+    )
 
 
 def test_names_of_a_learner_s_own_hide_nothing():
@@ -1157,7 +1235,9 @@ def test_a_column_times_a_row_is_part_of_a_loop():
 
     fast = side_by_side(make, batch)
     outer = [n for n in fast.shown.pictured.became if n.op.name == "mm"][0]
-    assert fast.source.count("matmul(") == 4 and any(name.startswith("loop") for name in fast.shown.pictured.became[outer]["backward"])
+    assert fast.source.count("matmul(") == 4 and any(
+        name.startswith("loop") for name in fast.shown.pictured.became[outer]["backward"]
+    )
 
 
 @pytest.mark.parametrize("count, dtype, loops", [(300, "float32", 1), (200, "float32", 0), (300, "float64", 0)])
@@ -1377,7 +1457,8 @@ def test_what_became_of_each_operation():
 
     def step(x):
         w.grad = v.grad = None
-        h = ((x * w).tanh() @ v).t().tanh(); unused = h * 2  # noqa: E702, F841
+        h = ((x * w).tanh() @ v).t().tanh()
+        unused = h * 2  # noqa: E702, F841
         loss = (h - h.sum()).sum()
         loss.backward()
         return loss
@@ -1386,8 +1467,12 @@ def test_what_became_of_each_operation():
     for _ in range(3):
         fast(torch.ones(2, 3))
     assert of_its_graph(fast) == [
-        ("mul", ["loop1"], ["loop3"]), ("tanh", ["loop1"], ["loop3"]), ("mm", ["matmul"], ["matmul"]), ("t", ["view"], ["view"]),
-        ("tanh", ["loop2"], ["loop2"]), *[(name, ["loop2"], ["constant"]) for name in ("sum", "sub", "sum")],
+        ("mul", ["loop1"], ["loop3"]),
+        ("tanh", ["loop1"], ["loop3"]),
+        ("mm", ["matmul"], ["matmul"]),
+        ("t", ["view"], ["view"]),
+        ("tanh", ["loop2"], ["loop2"]),
+        *[(name, ["loop2"], ["constant"]) for name in ("sum", "sub", "sum")],
     ]
     assert fast.shown.pictured.names["loss"] is fast.shown.pictured.root and fast.shown.pictured.names["w"] is w
 
@@ -1455,13 +1540,31 @@ def test_the_source_is_python_with_the_learner_s_names_and_lines():
         fast(torch.ones(2, 4), torch.ones(3))
     first = step.__code__.co_firstlineno
     assert "matmul(x, w, buffer1)" in fast.source and f"# line {first + 2}: loss = (x @ w).tanh().sum()" in fast.source
-    assert f"# line {first + 2}, going back: loss" in fast.source and "unused *" not in fast.source and "copyto(w, " in fast.source
+    assert (
+        f"# line {first + 2}, going back: loss" in fast.source
+        and "unused *" not in fast.source
+        and "copyto(w, " in fast.source
+    )
     assert "\ndef step(x_tensor, unused_tensor):" in fast.source and fast(torch.zeros(2, 4), torch.ones(3)).item() == 0
 
 
 # Random steps ----------------------------------------------------------------------------------------------------------------
 
-KINDS = ["unary", "binary", "number", "write", "matmul", "row", "reduce", "view", "where", "pick", "inner", "norm", "dims"]
+KINDS = [
+    "unary",
+    "binary",
+    "number",
+    "write",
+    "matmul",
+    "row",
+    "reduce",
+    "view",
+    "where",
+    "pick",
+    "inner",
+    "norm",
+    "dims",
+]
 MORE = [*KINDS, "mode", "double", "chain", "chain", "cat", "place", "compare", "mask", "running"]
 UNARY = ["tanh", "sigmoid", "relu", "exp", "neg", "abs", "square", "sin"]
 
@@ -1480,7 +1583,9 @@ RANDOM_ROWS = {  # of a matrix (4, 4), a tensor that broadcasts, a vector and a 
         lambda x, b, v, i: F.layer_norm(x, (4,), *affine(x, b, v, i), 0.1),
         lambda x, b, v, i: F.layer_norm(x.view(2, 2, 4), (4,), *affine(x, b, v, i), 0.1).sum(1).mean(0),
         lambda x, b, v, i: F.group_norm(x.view(2, 4, 2), 1 + i % 2, *affine(x, b, v, i), 0.1).sum((0, 2)),
-        lambda x, b, v, i: F.batch_norm(x.view(2, 4, 2), None, None, *affine(x, b, v, i), True, eps=0.1).mean((0, 2)) * b,
+        lambda x, b, v, i: (
+            F.batch_norm(x.view(2, 4, 2), None, None, *affine(x, b, v, i), True, eps=0.1).mean((0, 2)) * b
+        ),
         lambda x, b, v, i: F.rms_norm(x, (4,), v + 1, 0.1),
     ],
     "dims": [
@@ -1496,16 +1601,29 @@ def random_step(seed):
     """make() of a step whose course is drawn from the seed, in the same way for both."""
     dice = random.Random(seed)
     plan = [
-        (dice.choice(MORE if seed >= 40 else KINDS), dice.choice(UNARY), dice.randrange(9), dice.randrange(9), dice.uniform(-1, 1))
+        (
+            dice.choice(MORE if seed >= 40 else KINDS),
+            dice.choice(UNARY),
+            dice.randrange(9),
+            dice.randrange(9),
+            dice.uniform(-1, 1),
+        )
         for _ in range(dice.randrange(4, 14))
     ]
     reads = seed >= 40 and dice.randrange(12) == 0  # a step that reads a number
-    ending, reset, result = dice.choice(["hand", "sgd", "adam", "grad", "none"]), dice.choice(["none", "zero", "keep"]), dice.randrange(3)
+    ending, reset, result = (
+        dice.choice(["hand", "sgd", "adam", "grad", "none"]),
+        dice.choice(["none", "zero", "keep"]),
+        dice.randrange(3),
+    )
 
     def make():
         leaves = [torch.randn(4, 4).requires_grad_(), torch.randn(4).requires_grad_(), torch.randn(()).requires_grad_()]
         still, running = torch.randn(4, 4), torch.zeros(4)
-        optimizer = {"sgd": lambda: torch.optim.SGD(leaves, lr=0.01, momentum=0.5), "adam": lambda: torch.optim.Adam(leaves, lr=0.01)}
+        optimizer = {
+            "sgd": lambda: torch.optim.SGD(leaves, lr=0.01, momentum=0.5),
+            "adam": lambda: torch.optim.Adam(leaves, lr=0.01),
+        }
         opt = optimizer[ending]() if ending in optimizer else None
 
         def step(x):

@@ -42,7 +42,9 @@ def test_the_dtype_of_a_result_is_pytorch_s(expression):
     assert bool(wrong) == (expression in DIFFERS), wrong[:5]
 
 
-@pytest.mark.parametrize("expression", [e for e in by_expression() if e not in DIFFERS and not e.startswith(("F.", "torch.trapezoid"))])
+@pytest.mark.parametrize(
+    "expression", [e for e in by_expression() if e not in DIFFERS and not e.startswith(("F.", "torch.trapezoid"))]
+)
 def test_a_result_is_that_of_the_operands_in_its_dtype(expression):
     """Promotion is the only thing that different dtypes change. (But differences of bytes wrap: trapezoid is left out, as are losses.)"""
     for key in by_expression()[expression]:
@@ -52,8 +54,18 @@ def test_a_result_is_that_of_the_operands_in_its_dtype(expression):
         for given, result in zip(questions, promotion.results(minigrad, key), strict=True):
             if not hasattr(result, "dtype") or not result.dtype.is_floating_point:
                 continue
-            inputs = {k: promotion.made(minigrad, promotion.NUMBERS_OF[k], *how).to(result.dtype) for k, how in given.items()}
+            inputs = {
+                k: promotion.made(minigrad, promotion.NUMBERS_OF[k], *how).to(result.dtype) for k, how in given.items()
+            }
             alike = promotion.answer(minigrad, text, **inputs)
             if hasattr(alike, "dtype") and alike.dtype is result.dtype and alike.shape == result.shape:
-                tolerance = max([TOLERANCE.get(kind, 0) for kind in (str(result.dtype), *[how[0] for how in given.values()])] + [1e-5])
-                assert minigrad.allclose(result, alike, rtol=tolerance, atol=tolerance, equal_nan=True), (key, given, result, alike)
+                tolerance = max(
+                    [TOLERANCE.get(kind, 0) for kind in (str(result.dtype), *[how[0] for how in given.values()])]
+                    + [1e-5]
+                )
+                assert minigrad.allclose(result, alike, rtol=tolerance, atol=tolerance, equal_nan=True), (
+                    key,
+                    given,
+                    result,
+                    alike,
+                )

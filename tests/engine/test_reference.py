@@ -39,5 +39,7 @@ def test_cases(family):
         new = "".join(f"\n  {part}: {what}" for part, what in found.items() if part not in listed)
         said += [f"{CASES[key]!r}{new}"] if new else []
         if mended := listed - found.keys():
-            said.append(f"{key}: {', '.join(sorted(mended))} now agrees with PyTorch: run python -m tests.engine.reference.make --not-yet")
+            said.append(
+                f"{key}: {', '.join(sorted(mended))} now agrees with PyTorch: run python -m tests.engine.reference.make --not-yet"
+            )
     assert not said, "\n".join(said)

@@ -26,7 +26,9 @@ def test_profile_of_the_text():
     with torch.autograd.profiler.profile() as prof:
         (x @ y).sum().backward()
     table = prof.key_averages().table(sort_by="cpu_time_total")
-    assert all(name in table for name in ("aten::mm", "MmBackward0", "SumBackward0", "Self CPU time total", "# of Calls"))
+    assert all(
+        name in table for name in ("aten::mm", "MmBackward0", "SumBackward0", "Self CPU time total", "# of Calls")
+    )
     with torch.profiler.profile(with_stack=True) as prof:
         (x @ y).sum().backward()
     assert "MmBackward0" in prof.key_averages().table(sort_by="cpu_time_total")

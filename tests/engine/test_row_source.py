@@ -1,4 +1,5 @@
 """What rows are written out as is Python that a type checker accepts, and notes are lines of it, not patches."""
+
 import importlib
 import pkgutil
 import re
@@ -52,7 +53,15 @@ def checked(path, rows, change=lambda source: source):
         text.append(ROW.format(number=number, rules=rules, slots=slots))
         noting = re.sub(r"\bdef (call|record)\b", r"def \1_with_notes", row_source.calls_source(op, saved, noting=True))
         text.append(textwrap.indent(change(op.source + "\n" + noting), "    "))
-    command = [sys.executable, "-m", "mypy", "--check-untyped-defs", "--follow-imports=silent", "--no-error-summary", "--config-file="]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--check-untyped-defs",
+        "--follow-imports=silent",
+        "--no-error-summary",
+        "--config-file=",
+    ]
     (path / "rows.py").write_text("\n".join(text))
     done = subprocess.run([*command, path / "rows.py"], capture_output=True, text=True, check=False)
     return [line for line in done.stdout.splitlines() if ": error:" in line] + done.stderr.splitlines()
@@ -66,9 +75,14 @@ def test_the_text_of_every_row_passes_the_type_checker(tmp_path):
     assert len(rows) > 250 and checked(tmp_path, rows) == []
 
 
-@pytest.mark.parametrize(("right", "wrong"), [("node.x_version =", "node.x_versoin ="), ("out.detached_by", "out.detach_by")])
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("node.x_version =", "node.x_versoin ="), ("out.detached_by", "out.detach_by")]
+)
 def test_a_slip_in_the_text_is_found(tmp_path, right, wrong):
-    assert any(wrong.split(".")[1].rstrip(" =") in line for line in checked(tmp_path, [mul], lambda source: source.replace(right, wrong)))
+    assert any(
+        wrong.split(".")[1].rstrip(" =") in line
+        for line in checked(tmp_path, [mul], lambda source: source.replace(right, wrong))
+    )
 
 
 def test_notes_are_written_once_for_a_row_and_switched_on_and_off():

@@ -109,7 +109,9 @@ def rows(check, keys):
     return pytest.mark.parametrize("key", marked)
 
 
-UNHEARD = {"as_strided"}  # made by the engine itself after a write; the cases of reference/cases_inplace.py are about it
+UNHEARD = {
+    "as_strided"
+}  # made by the engine itself after a write; the cases of reference/cases_inplace.py are about it
 
 
 @rows("sample", [key for key in TABLE if key not in UNHEARD])
@@ -129,11 +131,15 @@ def test_adjoint_and_differences(key):
         pushed = [np.zeros(np.shape(u)) if t is None else t for t, u in zip(outs, us, strict=True)]
         there, back = inner(us, pushed), inner(filled(gs, xs), vs)
         exact = 1e-9 if all(y.dtype == np.float64 for y in values(sample, xs)) else 1e-6
-        assert there == pytest.approx(back, rel=exact, abs=exact), f"{sample.origin}: <u, Jv> = {there}, <J^T u, v> = {back}"
+        assert there == pytest.approx(back, rel=exact, abs=exact), (
+            f"{sample.origin}: <u, Jv> = {there}, <J^T u, v> = {back}"
+        )
         h = 1.0 if sample.op.kind == LINEAR else STEP
         up, down = (values(sample, [x + s * h * v for x, v in zip(xs, vs, strict=True)]) for s in (1, -1))
         slope = inner(us, [(a - b) / (2 * h) for a, b in zip(up, down, strict=True)])
-        assert back == pytest.approx(slope, rel=2e-6, abs=2e-6), f"{sample.origin}: the rules say {back}, differences {slope}"
+        assert back == pytest.approx(slope, rel=2e-6, abs=2e-6), (
+            f"{sample.origin}: the rules say {back}, differences {slope}"
+        )
 
 
 @rows("graph", DIFFERENTIABLE)
@@ -148,7 +154,9 @@ def test_fast_mode_is_graph_mode_bit_for_bit(key, dtype):
             assert (a is None) == (b is None), sample.origin
             if a is not None:
                 assert a.dtype is b.dtype, sample.origin
-                assert np.array_equal(a.numpy(), b.detach().numpy(), equal_nan=True), f"{sample.origin}: {a} without, {b} with create_graph"
+                assert np.array_equal(a.numpy(), b.detach().numpy(), equal_nan=True), (
+                    f"{sample.origin}: {a} without, {b} with create_graph"
+                )
 
 
 @rows("second", DIFFERENTIABLE)
@@ -167,7 +175,9 @@ def test_second_order(key):
         found = inner(filled(second, xs), vs)
         up, down = (slope([x + s * STEP * v for x, v in zip(xs, vs, strict=True)]) for s in (1, -1))
         expected = (up - down) / (2 * STEP)
-        assert found == pytest.approx(expected, rel=5e-6, abs=5e-6), f"{sample.origin}: the rules say {found}, differences {expected}"
+        assert found == pytest.approx(expected, rel=5e-6, abs=5e-6), (
+            f"{sample.origin}: the rules say {found}, differences {expected}"
+        )
 
 
 KINKS = np.array([-np.inf, -2.0, -1.0, -0.0, 0.0, 0.5, 1.0, 2.0, np.inf, np.nan])
@@ -239,12 +249,16 @@ def test_nothing_outlives_the_pass(key, create_graph):
             leaves = [leaf(a) for a in xs]
             given = iter(leaves)
             outs = [y for y in floats(sample.call(xs, lambda _, given=given: next(given))) if y.requires_grad]
-            gs = torch.autograd.grad([(y * y).sum() for y in outs], leaves, create_graph=create_graph, allow_unused=True)
+            gs = torch.autograd.grad(
+                [(y * y).sum() for y in outs], leaves, create_graph=create_graph, allow_unused=True
+            )
             held = [weakref.ref(t) for t in (*outs, *leaves)] + [weakref.ref(y.grad_fn) for y in outs]
             held += [weakref.ref(g) for g in gs if g is not None]
             del leaves, given, outs, gs
             alive = [r() for r in held if r() is not None]
-            assert not alive, f"{sample.origin}: {alive} still held; by {[type(x).__name__ for x in gc.get_referrers(*alive)]}"
+            assert not alive, (
+                f"{sample.origin}: {alive} still held; by {[type(x).__name__ for x in gc.get_referrers(*alive)]}"
+            )
         finally:
             gc.enable()
 
@@ -271,14 +285,20 @@ def test_linear_rows_are_linear(key):
         if all(x.dtype.kind == "f" for x in sample.inputs if isinstance(x, np.ndarray)):
             xs = sample.arrays()
             for a, b in zip(values(sample, xs), values(sample, [3 * x for x in xs]), strict=True):
-                np.testing.assert_allclose(b, 3 * a, rtol=1e-12 if a.dtype == np.float64 else 1e-6, err_msg=sample.origin)
+                np.testing.assert_allclose(
+                    b, 3 * a, rtol=1e-12 if a.dtype == np.float64 else 1e-6, err_msg=sample.origin
+                )
 
 
 @rows("discrete", [key for key, op in TABLE.items() if op.kind == DISCRETE])
 def test_discrete_rows_have_no_gradient(key):
     for sample in samples()[key]:
         inputs = [
-            leaf(x) if isinstance(x, np.ndarray) and x.dtype.kind == "f" else torch.tensor(x) if isinstance(x, np.ndarray) else x
+            leaf(x)
+            if isinstance(x, np.ndarray) and x.dtype.kind == "f"
+            else torch.tensor(x)
+            if isinstance(x, np.ndarray)
+            else x
             for x in sample.inputs
         ]
         out = sample.op(*inputs, *sample.params)

@@ -1,4 +1,5 @@
 """Every row of the derivatives table says what its rule does to the arriving gradient, and no word belongs to an input that is gone."""
+
 import importlib
 import pkgutil
 
@@ -49,4 +50,8 @@ def test_the_trace_says_them():
     provenance.record_lines(False)
     t = trace(y, {"a": a, "b": b, "y": y})
     texts = {e["words"] for e in t["edges"] if "words" in e}
-    assert {"the piece of g that came from a", "the piece of g that came from b", "g summed from each place to the end"} <= texts
+    assert {
+        "the piece of g that came from a",
+        "the piece of g that came from b",
+        "g summed from each place to the end",
+    } <= texts

@@ -1,4 +1,5 @@
 """The scalar engine: values and gradients against PyTorch's stored answers, central differences and the complex step; the graph; memory."""
+
 import cmath
 import gc
 import json
@@ -19,7 +20,9 @@ import minigrad.scalar as scalar
 from minigrad.scalar import Constant, Value, backward_order
 
 inf, nan = math.inf, math.nan
-REFERENCE = json.loads(Path(__file__).with_name("reference_scalar.json").read_text())  # made by make_reference_scalar.py
+REFERENCE = json.loads(
+    Path(__file__).with_name("reference_scalar.json").read_text()
+)  # made by make_reference_scalar.py
 BINARY = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow, "max": Value.max, "min": Value.min,
 }  # fmt: skip
@@ -39,7 +42,12 @@ def same(a: float, b: float, tolerance: float = 1e-14) -> bool:
 @pytest.mark.parametrize("name", REFERENCE)
 def test_every_operation_answers_as_pytorch_does_also_at_the_edges(name):
     for operands, incoming, value, grads in REFERENCE[name]:
-        operands, incoming, value, grads = [float(v) for v in operands], float(incoming), float(value), [float(v) for v in grads]
+        operands, incoming, value, grads = (
+            [float(v) for v in operands],
+            float(incoming),
+            float(value),
+            [float(v) for v in grads],
+        )
         if name == "log" and 0 < abs(operands[0]) < 1e-308 and incoming == 0:
             continue  # 1/x overflows to inf, and 0 * inf is nan; torch divides the gradient 0 by x instead
         values = [Value(v) for v in operands]
@@ -68,7 +76,11 @@ def test_every_operation_against_central_differences(name):
     elif name in UNARY:
         functions = [UNARY[name]]
     else:
-        functions = [lambda x: BINARY[name](x, 1.3), lambda x: BINARY[name](Value(1.3), x), lambda x: BINARY[name](x, x * x)]
+        functions = [
+            lambda x: BINARY[name](x, 1.3),
+            lambda x: BINARY[name](Value(1.3), x),
+            lambda x: BINARY[name](x, x * x),
+        ]
     h = 1e-6
     for f in functions:
         for at in (0.35, 0.8, 1.9, 2.6):
@@ -100,7 +112,9 @@ def run(program, numbers, ops):
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from(list(COMPLEX)), st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=12),
+    st.lists(
+        st.tuples(st.sampled_from(list(COMPLEX)), st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=12
+    ),
     st.lists(st.floats(-2, 2), min_size=1, max_size=4),
 )
 def test_random_programs_against_the_complex_step(program, at):
@@ -145,7 +159,11 @@ def test_a_diamond_waits_until_all_of_the_gradient_has_arrived():
 def test_overflow_and_undefined_are_numbers_not_exceptions():
     assert Value(1000.0).exp().data == inf
     assert (Value(10.0) ** 400).data == inf and (Value(-10.0) ** 401).data == -inf
-    assert math.isnan((Value(-8.0) ** (1 / 3)).data) and math.isnan(Value(-1.0).sqrt().data) and math.isnan(Value(inf).sin().data)
+    assert (
+        math.isnan((Value(-8.0) ** (1 / 3)).data)
+        and math.isnan(Value(-1.0).sqrt().data)
+        and math.isnan(Value(inf).sin().data)
+    )
     assert (1 / Value(0.0)).data == inf and (1 / Value(-0.0)).data == -inf and math.isnan((Value(0.0) / 0).data)
     x = Value(0.0)
     y = x.log()
@@ -173,7 +191,11 @@ def test_ties_share_the_gradient():
 def test_functions_take_numbers_and_values_alike():
     for name in ("exp", "log", "sin", "cos", "tanh", "sigmoid", "relu", "sqrt"):
         f = getattr(scalar, name)
-        assert type(f(0.7)) is float and type(f(Value(0.7))) is Value and f(0.7) == f(Value(0.7)).data == getattr(Value(0.7), name)().data
+        assert (
+            type(f(0.7)) is float
+            and type(f(Value(0.7))) is Value
+            and f(0.7) == f(Value(0.7)).data == getattr(Value(0.7), name)().data
+        )
 
 
 # The graph
@@ -191,10 +213,21 @@ def test_constants_are_nodes_and_can_be_told_from_leaves():
     x = Value(1.0)
     y = 3 * x
     three, same_x = y._prev
-    assert same_x is x and type(three) is Constant and isinstance(three, Value) and three.data == 3.0 and three._op == "" == x._op
+    assert (
+        same_x is x
+        and type(three) is Constant
+        and isinstance(three, Value)
+        and three.data == 3.0
+        and three._op == "" == x._op
+    )
     assert type(x) is Value and y._local == (1.0, 3.0)
-    assert [type(p) for p in (x - 1)._prev] == [Value, Constant] and [type(p) for p in (2**x)._prev] == [Constant, Value]
-    assert (x**2)._prev == (x,) and (x**2)._op == "**2" and (x**-0.5)._op == "**-0.5"  # a fixed exponent is no input, as in micrograd
+    assert [type(p) for p in (x - 1)._prev] == [Value, Constant] and [type(p) for p in (2**x)._prev] == [
+        Constant,
+        Value,
+    ]
+    assert (
+        (x**2)._prev == (x,) and (x**2)._op == "**2" and (x**-0.5)._op == "**-0.5"
+    )  # a fixed exponent is no input, as in micrograd
     assert (x ** Value(2))._op == "**"
 
 
@@ -218,7 +251,9 @@ def test_a_constant_is_made_when_it_is_looked_at_and_stands_before_its_result():
         y.backward()
         assert tuple(p.data for p in y._prev) == values and y._local == local
         constant = next(p for p in y._prev if p is not x)
-        assert type(constant) is Constant and constant is y._prev[values.index(constant.data)]  # the same one every time
+        assert (
+            type(constant) is Constant and constant is y._prev[values.index(constant.data)]
+        )  # the same one every time
         assert x._seq < constant._seq < y._seq and x.grad == local[1 - values.index(constant.data)]
         y.backward()
         assert constant.grad == 0.0  # it does not vary, so no gradient flows into it
@@ -226,6 +261,7 @@ def test_a_constant_is_made_when_it_is_looked_at_and_stands_before_its_result():
 
 def test_backward_by_hand_is_backward():
     """`backward()` writes `_backward()` out, for speed: this holds the two together, gates and ties included."""
+
     def build():
         x, w = Value(0.5), Value(-1.5)
         h = (x * w + 2).tanh()
@@ -335,7 +371,15 @@ def test_reference_counting_frees_everything():
 
 def test_comparisons_look_at_data_equality_at_identity():
     a, b = Value(1.0), Value(1.0)
-    assert a <= b and a >= b and not a < b and a < 2 and 0.5 < a and a > -1 and sorted([Value(3), Value(1), Value(2)])[0].data == 1
+    assert (
+        a <= b
+        and a >= b
+        and not a < b
+        and a < 2
+        and 0.5 < a
+        and a > -1
+        and sorted([Value(3), Value(1), Value(2)])[0].data == 1
+    )
     assert a != b and a == a and len({a, b}) == 2 and {a: "x"}[a] == "x" and [a, b].index(b) == 1
     assert Value(2.0) and not Value(0.0)
 
@@ -367,7 +411,14 @@ BAD = ["3", [1, 2], None, (1,), {1: 2}, 1j, np.complex64(1), np.ones(3), np.arra
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: type(bad).__name__)
 def test_anything_else_gets_an_error_that_says_what_to_do(bad):
     x = Value(1.0)
-    attempts = [lambda: Value(bad), lambda: x + bad, lambda: bad - x, lambda: x**bad, lambda: x < bad, lambda: x.max(bad)]
+    attempts = [
+        lambda: Value(bad),
+        lambda: x + bad,
+        lambda: bad - x,
+        lambda: x**bad,
+        lambda: x < bad,
+        lambda: x.max(bad),
+    ]
     for attempt in attempts:
         with pytest.raises(TypeError, match="a Value needs one plain number, but got .*") as error:
             attempt()
@@ -376,7 +427,12 @@ def test_anything_else_gets_an_error_that_says_what_to_do(bad):
 
 
 def test_advice_fits_the_mistake():
-    advices = [("3", "float(text)"), ([1, 2], "[Value(v) for v in data]"), (None, "forgot its return"), (Value(1), "Value(x.data)")]
+    advices = [
+        ("3", "float(text)"),
+        ([1, 2], "[Value(v) for v in data]"),
+        (None, "forgot its return"),
+        (Value(1), "Value(x.data)"),
+    ]
     for bad, advice in advices:
         with pytest.raises(TypeError) as error:
             Value(bad)
@@ -386,7 +442,9 @@ def test_advice_fits_the_mistake():
 
 
 def test_scalar_needs_only_the_standard_library():
-    code = "import sys, minigrad.scalar; print([m for m in ('numpy', 'numba', 'IPython', 'decimal') if m in sys.modules])"
+    code = (
+        "import sys, minigrad.scalar; print([m for m in ('numpy', 'numba', 'IPython', 'decimal') if m in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
@@ -429,7 +487,12 @@ def test_a_class_of_ones_own_may_answer_for_reflected_operators():
             return super().__rtruediv__(other)
 
     a, b = Value(3.0), Own(2.0)  # Python asks b first
-    results = [(a + b, 5.0, (1.0, 1.0)), (a - b, 1.0, (1.0, -1.0)), (a * b, 6.0, (2.0, 3.0)), (a / b, 1.5, (0.5, -0.75))]
+    results = [
+        (a + b, 5.0, (1.0, 1.0)),
+        (a - b, 1.0, (1.0, -1.0)),
+        (a * b, 6.0, (2.0, 3.0)),
+        (a / b, 1.5, (0.5, -0.75)),
+    ]
     for result, wanted, slopes in results:
         a.grad = b.grad = 0.0
         result.backward()
@@ -467,6 +530,10 @@ def test_an_operation_and_its_row_of_the_derivatives_table_are_one(name):
             written = [eval(text, {}, known) for text in rule.locals]  # noqa: S307
         np.testing.assert_allclose(out.data, expected, rtol=1e-15)
         for own, by_row, text in zip(out._local, slopes, written, strict=True):
-            np.testing.assert_allclose(0.0 if own is None else own, by_row, rtol=1e-13)  # tanh: (1 - t)(1 + t) here, 1 - t² there
-            if np.isfinite(text) and not (name in ("max", "min") and point[0] == point[1]):  # a tie is said in words, 0 * log(0) too
+            np.testing.assert_allclose(
+                0.0 if own is None else own, by_row, rtol=1e-13
+            )  # tanh: (1 - t)(1 + t) here, 1 - t² there
+            if np.isfinite(text) and not (
+                name in ("max", "min") and point[0] == point[1]
+            ):  # a tie is said in words, 0 * log(0) too
                 np.testing.assert_allclose(text, by_row, rtol=1e-13)

@@ -1,4 +1,5 @@
 """Operations that Value does not have, as followers of the micrograd lecture write them; subclasses; copies and pickles."""
+
 import copy
 import math
 import pickle
@@ -93,9 +94,15 @@ def test_an_operation_of_three_operands_and_of_unknown_name():
     y = 2 * operation("muladd", 2.0 * -3.0 + 0.5, [(a, -3.0), (b, 2.0), (c, 1.0)])
     y.backward()
     assert (a.grad, b.grad, c.grad) == (-6.0, 4.0, 2.0)
-    assert backward_order(y) == [y, y._prev[1]] and y._prev[1]._prev == (a, b, c) and y._prev[1]._local == (-3.0, 2.0, 1.0)
+    assert (
+        backward_order(y) == [y, y._prev[1]] and y._prev[1]._prev == (a, b, c) and y._prev[1]._local == (-3.0, 2.0, 1.0)
+    )
     t = trace(y, {"y": y})
-    assert t["nodes"][3]["expr"] == "muladd(a, b, c)" and [n["grad"] for n in t["nodes"] if n["kind"] == "leaf"] == [-6.0, 4.0, 2.0]
+    assert t["nodes"][3]["expr"] == "muladd(a, b, c)" and [n["grad"] for n in t["nodes"] if n["kind"] == "leaf"] == [
+        -6.0,
+        4.0,
+        2.0,
+    ]
     assert replay_steps(t)[-1]["sends"] == 2.0
     with pytest.raises(ValueError, match="muladd"):
         Tape(y)
@@ -310,7 +317,9 @@ def test_the_file_stands_alone(tmp_path):
     assert done.stdout == "6.0\n", done.stderr
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))], ids=["copy", "deepcopy", "pickle"]
+)
 def test_a_value_takes_attributes_of_its_owner(again):
     """An optimizer keeps its moments on the parameter, a drawing its colour."""
     w = Value(2.0)

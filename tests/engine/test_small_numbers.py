@@ -49,7 +49,12 @@ def test_sums_of_whole_numbers_are_int64_and_usable(f, kind):
 
 def test_an_image_of_bytes_is_summed():
     image = torch.full((3, 4), 200, dtype=torch.uint8)
-    assert (image.sum().item(), image.sum(0).tolist(), image.nansum().item(), image.trace().item()) == (2400, [600] * 4, 2400, 600)
+    assert (image.sum().item(), image.sum(0).tolist(), image.nansum().item(), image.trace().item()) == (
+        2400,
+        [600] * 4,
+        2400,
+        600,
+    )
 
 
 @pytest.mark.parametrize("kind", WHOLE)
@@ -59,7 +64,10 @@ def test_an_image_of_bytes_is_summed():
 ])  # fmt: skip
 @pytest.mark.parametrize("graph", [False, True])
 def test_a_gradient_beside_small_integers_has_all_its_digits(f, kind, graph):
-    b, x = torch.tensor([3, 100], dtype=getattr(torch, kind)), torch.tensor([1.5, 1.25], dtype=torch.float64, requires_grad=True)
+    b, x = (
+        torch.tensor([3, 100], dtype=getattr(torch, kind)),
+        torch.tensor([1.5, 1.25], dtype=torch.float64, requires_grad=True),
+    )
     wanted = torch.autograd.grad(f(b.double(), x).sum(), x)[0]
     assert torch.allclose(torch.autograd.grad(f(b, x).sum(), x, create_graph=graph)[0], wanted, rtol=1e-13, atol=0)
 
@@ -87,7 +95,9 @@ WIDE = [
 
 
 @pytest.mark.parametrize("f", WIDE)
-@pytest.mark.parametrize("number", [-60000.0, -300.0, -20.0, -12.0, -5.0, -0.1, 0.0, 0.1, 12.0, 19.0, 20.0, 300.0, 60000.0])
+@pytest.mark.parametrize(
+    "number", [-60000.0, -300.0, -20.0, -12.0, -5.0, -0.1, 0.0, 0.1, 12.0, 19.0, 20.0, 300.0, 60000.0]
+)
 def test_a_function_of_a_float16_is_that_of_the_float32_rounded(f, number):
     x = torch.tensor([number], dtype=torch.float16)
     wanted, got = f(x.float()).half().item(), f(x).item()

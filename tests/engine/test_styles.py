@@ -1,4 +1,5 @@
 """Scalar classes of other people: each number in a picture is the object's, each gradient a finite difference's, also after a step."""
+
 import copy
 import random
 
@@ -32,7 +33,9 @@ def behind(root):
     """All objects of a graph, whatever holds them."""
     found, todo = {id(root): root}, [root]
     for thing in todo:
-        flat = [x for one in attributes(thing).values() for x in (one if isinstance(one, (list, tuple, set)) else [one])]
+        flat = [
+            x for one in attributes(thing).values() for x in (one if isinstance(one, (list, tuple, set)) else [one])
+        ]
         flat += [y for x in flat if isinstance(x, tuple) for y in x]
         for x in flat:
             if type(x) is type(root) and id(x) not in found:
@@ -42,7 +45,9 @@ def behind(root):
 
 
 def state(things):
-    return [{n: copy.copy(x) if isinstance(x, (list, set)) else x for n, x in attributes(thing).items()} for thing in things]
+    return [
+        {n: copy.copy(x) if isinstance(x, (list, set)) else x for n, x in attributes(thing).items()} for thing in things
+    ]
 
 
 def difference(s, at, k, h=1e-5):
@@ -98,7 +103,10 @@ def test_what_cannot_be_computed_again_is_said(constant):
     y = s.mul(h, x)
     names = {"x": x, "h": h, "y": y}
     graph = record(y, names)
-    assert dict(zip(graph.names, graph.gradients(), strict=True))["x"] == pytest.approx(4 + constant) and not graph.outdated
+    assert (
+        dict(zip(graph.names, graph.gradients(), strict=True))["x"] == pytest.approx(4 + constant)
+        and not graph.outdated
+    )
     x.data = 2.5
     assert record(h, {"x": x, "h": h}).data[-1] == h.data  # nothing tells that x has moved
     x.data = 2.0
@@ -116,12 +124,20 @@ def test_one_sentence_says_where_the_parts_were_found():
 
     assert said("lecture") == ""
     no_names = "; their operations have no names."
-    assert said("local gradients") == "Read from these objects: parents from _children, slopes from _local_grads" + no_names
-    assert said("pairs of functions") == "Read from these objects: numbers from value, parents from parents, slopes from parents."
+    assert (
+        said("local gradients")
+        == "Read from these objects: parents from _children, slopes from _local_grads" + no_names
+    )
+    assert (
+        said("pairs of functions")
+        == "Read from these objects: numbers from value, parents from parents, slopes from parents."
+    )
     assert said("left and right") == "Read from these objects: numbers from value, parents from left and right."
 
 
-@pytest.mark.parametrize("op", ["**", "pow", "^", "+", "*", "-", "/", "max", "min", "add", "mul", "sub", "div", "", "square", "log", "exp"])
+@pytest.mark.parametrize(
+    "op", ["**", "pow", "^", "+", "*", "-", "/", "max", "min", "add", "mul", "sub", "div", "", "square", "log", "exp"]
+)
 @pytest.mark.parametrize("container", ["set", "tuple", "list"])
 def test_no_second_operand_is_made_up(op, container):
     """One operand and a constant that the class keeps to itself."""
@@ -131,7 +147,9 @@ def test_no_second_operand_is_made_up(op, container):
     loss = s.power(err, 2)
     names = {"pred": pred, "target": target, "err": err, "loss": loss}
     graph = record(loss, names)
-    assert dict(zip(graph.names, graph.gradients(), strict=True)) == pytest.approx({"pred": 6.0, "target": 6.0, "err": 6.0, "loss": 1.0})
+    assert dict(zip(graph.names, graph.gradients(), strict=True)) == pytest.approx(
+        {"pred": 6.0, "target": 6.0, "err": 6.0, "loss": 1.0}
+    )
     assert graph.data[graph.root] == 9.0
     nodes = trace(loss, names)["nodes"]
     assert "^err" not in nodes[-1]["expr"] and nodes[-1]["value"] == 9.0

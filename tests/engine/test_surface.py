@@ -37,7 +37,11 @@ FUNCTIONS = """
 
 def test_every_missing_name_is_in_docs_compatibility():
     named = set(re.findall(r"`([A-Za-z_0-9.]+)`", LIMITS))
-    unnamed = {path: [n for n in names if n not in named] for path, names in missing().items() if path not in ("Tensor", "torch")}
+    unnamed = {
+        path: [n for n in names if n not in named]
+        for path, names in missing().items()
+        if path not in ("Tensor", "torch")
+    }
     assert not {path: names for path, names in unnamed.items() if names}
 
 

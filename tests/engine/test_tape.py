@@ -1,4 +1,5 @@
 """The tape: replay and sweep, in numpy and compiled, against the engine computing the same thing afresh."""
+
 import gc
 import json
 import math
@@ -42,7 +43,9 @@ def number(x):
 
 
 def close(a, b):
-    return all(same(float(x), float(y), 1e-10) or abs(x - y) < 1e-12 for x, y in zip(np.ravel(a), np.ravel(b), strict=True))
+    return all(
+        same(float(x), float(y), 1e-10) or abs(x - y) < 1e-12 for x, y in zip(np.ravel(a), np.ravel(b), strict=True)
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -59,7 +62,11 @@ def test_a_sweep_is_the_trace_at_every_point(program, at, points, kernel):
 
     leaves, y = build(at[0])
     t = trace(y)
-    if not any(n["kind"] == "leaf" and n["id"] == 0 for n in t["nodes"]) or y is leaves[0] or t["nodes"][0]["value"] != at[0]:
+    if (
+        not any(n["kind"] == "leaf" and n["id"] == 0 for n in t["nodes"])
+        or y is leaves[0]
+        or t["nodes"][0]["value"] != at[0]
+    ):
         return
     try:
         tape = Tape(y)
@@ -89,7 +96,12 @@ def test_every_operation_at_every_edge_of_pytorchs(kernel):
             values, got, _ = tape.sweep(x, [float(operands[0])], kernel)
             expected = [float(v) for v in (*operands, value)]
             assert all(same(a, b, 1e-13) for a, b in zip(values[0], expected, strict=True)), (name, operands, values)
-            assert all(same(a, float(b), 1e-9) for a, b in zip(got[0], grads, strict=False)), (name, operands, got, grads)
+            assert all(same(a, float(b), 1e-9) for a, b in zip(got[0], grads, strict=False)), (
+                name,
+                operands,
+                got,
+                grads,
+            )
 
 
 def test_replay_reads_the_leaves_and_leaves_the_truth_behind(kernel):
@@ -97,7 +109,9 @@ def test_replay_reads_the_leaves_and_leaves_the_truth_behind(kernel):
     data = [([0.5, -1.0, 2.0], 1.0), ([1.5, 0.3, -0.7], -1.0)]
 
     def loss():
-        return sum((1 + -target * model(x)).relu() for x, target in data) / 2 + 1e-3 * sum(p * p for p in model.parameters())
+        return sum((1 + -target * model(x)).relu() for x, target in data) / 2 + 1e-3 * sum(
+            p * p for p in model.parameters()
+        )
 
     first = loss()
     tape = Tape(first)
@@ -122,7 +136,12 @@ def test_numbers_outside_a_domain_are_data_not_warnings(kernel):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         values, grads, slopes = Tape(y).sweep(x, [-1.0, 0.0, 1e3, math.inf, math.nan], kernel)
-    assert math.isnan(values[0, -1]) and values[1, 1] == -math.inf and values[2, -1] == math.inf and math.isnan(values[4, 0])
+    assert (
+        math.isnan(values[0, -1])
+        and values[1, 1] == -math.inf
+        and values[2, -1] == math.inf
+        and math.isnan(values[4, 0])
+    )
 
 
 def test_shapes_numbering_and_where_the_trace_has_no_gradient(kernel):
@@ -131,7 +150,9 @@ def test_shapes_numbering_and_where_the_trace_has_no_gradient(kernel):
     t = trace(y)
     values, grads, slopes = Tape(y).sweep(0, [1.0, 2.0, 3.0], kernel)
     assert values.shape == grads.shape == (3, len(t["nodes"])) and slopes.shape == (3, len(t["edges"]))
-    assert values.dtype == grads.dtype == slopes.dtype == np.float64 and all(a.flags.c_contiguous for a in (values, grads, slopes))
+    assert values.dtype == grads.dtype == slopes.dtype == np.float64 and all(
+        a.flags.c_contiguous for a in (values, grads, slopes)
+    )
     assert values[1].tolist() == [2.0, 5.0, 3.0, 6.0, 11.0, 121.0, 4.0, 125.0]
     assert grads[1].tolist()[:2] == [68.0, 22.0] and math.isnan(grads[1, 2])
     assert x.data == 1.0 and x.grad == 0.0 and y.data == 66.0
@@ -161,7 +182,10 @@ def test_a_program_of_the_same_shape_can_take_over_another_cannot(kernel):
     d.data = 1.0
     tape.replay()
     assert other.data == 7.0 and (c.grad, d.grad, a.grad) == (1.0, 5.0, 0.0)
-    with pytest.raises(ValueError, match=r"changed its shape: where '\*' of number 1 and number 2 was computed, now '-' of .*Tape\(root\)"):
+    with pytest.raises(
+        ValueError,
+        match=r"changed its shape: where '\*' of number 1 and number 2 was computed, now '-' of .*Tape\(root\)",
+    ):
         tape.rebind(program(Value(-4.0), d))
     with pytest.raises(ValueError, match="changed its shape"):
         tape.rebind(other + 1)

@@ -1,4 +1,5 @@
 """Printing against PyTorch: stored texts, and, where torch can be imported, drawn ones."""
+
 import json
 from pathlib import Path
 
@@ -40,16 +41,27 @@ def test_text(name):
 
 def test_tangent_and_prefix():
     one = np.ones(2, np.float32)
-    assert tensor_str.tensor_str(one, dtypes.float32, tangent="tensor([1., 1.])") == "tensor([1., 1.], tangent=tensor([1., 1.]))"
     assert (
-        tensor_str.tensor_str(2 * one, dtypes.float32, grad_fn="MulBackward0", tangent="tensor([2., 2.], grad_fn=<AddBackward0>)")
+        tensor_str.tensor_str(one, dtypes.float32, tangent="tensor([1., 1.])")
+        == "tensor([1., 1.], tangent=tensor([1., 1.]))"
+    )
+    assert (
+        tensor_str.tensor_str(
+            2 * one, dtypes.float32, grad_fn="MulBackward0", tangent="tensor([2., 2.], grad_fn=<AddBackward0>)"
+        )
         == "tensor([2., 2.], grad_fn=<MulBackward0>,\n       tangent=tensor([2., 2.], grad_fn=<AddBackward0>))"
     )
-    assert tensor_str.tensor_str(np.eye(2), dtypes.float32, prefix="MyTensor(") == "MyTensor([[1., 0.],\n          [0., 1.]])"
+    assert (
+        tensor_str.tensor_str(np.eye(2), dtypes.float32, prefix="MyTensor(")
+        == "MyTensor([[1., 0.],\n          [0., 1.]])"
+    )
 
 
 def test_bfloat16_prints_the_numbers_it_is_given():
-    assert tensor_str.tensor_str(np.array([0.10009765625, 2]), dtypes.bfloat16) == "tensor([0.1001, 2.0000], dtype=torch.bfloat16)"
+    assert (
+        tensor_str.tensor_str(np.array([0.10009765625, 2]), dtypes.bfloat16)
+        == "tensor([0.1001, 2.0000], dtype=torch.bfloat16)"
+    )
 
 
 def test_default_dtype_decides_the_suffix():

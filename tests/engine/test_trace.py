@@ -1,4 +1,5 @@
 """The trace: the fields, the numbers of every step against the engine, names, source lines, learners' own classes, determinism."""
+
 import gc
 import json
 import linecache
@@ -40,27 +41,41 @@ def test_the_fields_are_the_contracts():
     t = trace((x.relu() + 3 * x).max(1), {"x": x})
     for_tensors = {"arrays", "notices", "unused", "groups"}
     assert set(t) == set(Trace.__annotations__) - for_tensors
-    optional = {key for kind in (Node, Edge, Step) for key, what in kind.__annotations__.items() if "NotRequired" in str(what)}
+    optional = {
+        key for kind in (Node, Edge, Step) for key, what in kind.__annotations__.items() if "NotRequired" in str(what)
+    }
     for kind, items in ((Node, t["nodes"]), (Edge, t["edges"]), (Step, t["steps"])):
         for item in items:
             assert set(kind.__annotations__) - optional <= set(item) <= set(kind.__annotations__)
-    assert [n["id"] for n in t["nodes"]] == list(range(len(t["nodes"]))) and [e["id"] for e in t["edges"]] == list(range(len(t["edges"])))
+    assert [n["id"] for n in t["nodes"]] == list(range(len(t["nodes"]))) and [e["id"] for e in t["edges"]] == list(
+        range(len(t["edges"]))
+    )
     assert all(e["source"] < e["target"] for e in t["edges"])
     json.dumps(t, allow_nan=False)
 
 
-@pytest.mark.parametrize("compute, says", [
-    (lambda x: (x - 3).log(), "log(x − 3) is nan: a negative number has no logarithm (x − 3 = −1)."),
-    (lambda x: (x - 2).log() * 2, "log(x − 2) is −inf: the logarithm of 0 is −inf (x − 2 = 0)."),
-    (lambda x: (-x).sqrt() + 1, "sqrt(−x) is nan: a negative number has no square root (−x = −2)."),
-    (lambda x: x / (x - 2), "y = x / (x − 2) is inf: it is divided by 0 (x = 2 and x − 2 = 0)."),
-    (lambda x: (x - 4) ** 0.5, "y = (x − 4)^0.5 is nan: a negative number has no power with a fractional exponent (x − 4 = −2)."),
-    (lambda x: (1000 * x).exp(), "exp(1000x) is inf: the result is too large for a float (1000x = 2000)."),
-    (lambda x: x * Value(math.inf) + 1, None), (lambda x: x.log(), None)])
+@pytest.mark.parametrize(
+    "compute, says",
+    [
+        (lambda x: (x - 3).log(), "log(x − 3) is nan: a negative number has no logarithm (x − 3 = −1)."),
+        (lambda x: (x - 2).log() * 2, "log(x − 2) is −inf: the logarithm of 0 is −inf (x − 2 = 0)."),
+        (lambda x: (-x).sqrt() + 1, "sqrt(−x) is nan: a negative number has no square root (−x = −2)."),
+        (lambda x: x / (x - 2), "y = x / (x − 2) is inf: it is divided by 0 (x = 2 and x − 2 = 0)."),
+        (
+            lambda x: (x - 4) ** 0.5,
+            "y = (x − 4)^0.5 is nan: a negative number has no power with a fractional exponent (x − 4 = −2).",
+        ),
+        (lambda x: (1000 * x).exp(), "exp(1000x) is inf: the result is too large for a float (1000x = 2000)."),
+        (lambda x: x * Value(math.inf) + 1, None),
+        (lambda x: x.log(), None),
+    ],
+)
 def test_the_first_number_that_is_none_is_named(compute, says):
     x = Value(2.0)
     y = compute(x)
-    assert trace(y, {"x": x, "y": y} if says and says.startswith("y") else {"x": x}).get("notices") == ([says] if says else None)
+    assert trace(y, {"x": x, "y": y} if says and says.startswith("y") else {"x": x}).get("notices") == (
+        [says] if says else None
+    )
 
 
 def test_the_eight_events_of_the_first_simulation():
@@ -97,12 +112,17 @@ def test_sentences_have_the_numbers_in_them_and_tell_of_adding():
     assert said[0] == "**a is 2:** an input, nothing to compute."
     assert said[1] == "**b becomes 6:** it is a × 3."
     assert said[4] == "**The gradient of y starts at 1:** how fast y changes with itself."
-    assert said[5] == "**y passes 6 back to c:** the local derivative of c × b with respect to c is 6, times the 1 it started with."
+    assert (
+        said[5]
+        == "**y passes 6 back to c:** the local derivative of c × b with respect to c is 6, times the 1 it started with."
+    )
     assert said[8] == (
         "**c passes 6 back to b:** the local derivative of a + b with respect to b is 1, times the upstream gradient 6 from y. "
         "Added to the 8 that was already there, b now has 14."
     )
-    assert said[9].endswith("times the upstream gradient 14 from y and c. Added to the 6 that was already there, a now has 48.")
+    assert said[9].endswith(
+        "times the upstream gradient 14 from y and c. Added to the 6 that was already there, a now has 48."
+    )
     assert a.grad == 0 and [r["to"] for r in ledger(trace(y))] == [3, 2, 0, 2, 0]
 
 
@@ -124,7 +144,11 @@ def test_a_shut_gate_sends_exactly_zero():
 
 @settings(max_examples=100, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from(sorted({*ENGINE, "max"})), st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=12),
+    st.lists(
+        st.tuples(st.sampled_from(sorted({*ENGINE, "max"})), st.integers(0, 30), st.integers(0, 30)),
+        min_size=1,
+        max_size=12,
+    ),
     st.lists(st.floats(-2, 2), min_size=1, max_size=3),
 )
 def test_steps_add_up_to_the_engines_gradients(program, at):
@@ -168,7 +192,9 @@ def test_names_lead_through_lists_dicts_and_attributes():
     model = MLP(1, [1], rng=0)
     y = w[0] * w[1] + table["bias"] + model([1.0])
     found = labels(trace(y, {"w": w, "table": table, "model": model, "self_reference": [[]]}))
-    assert {"w[0]", "w[1]", "table['bias']", "model.layers[0].neurons[0].w[0]", "model.layers[0].neurons[0].b"} <= set(found)
+    assert {"w[0]", "w[1]", "table['bias']", "model.layers[0].neurons[0].w[0]", "model.layers[0].neurons[0].b"} <= set(
+        found
+    )
 
 
 def test_a_namespace_that_contains_itself_is_no_problem():
@@ -199,8 +225,18 @@ def test_brackets_where_they_are_needed():
         return trace(y, names)["nodes"][-1]["expr"]
 
     assert expr((a + b) * c) == "(a + b) × c" and expr(a + b * c) == "a + b × c" and expr(a - (b - c)) == "a − (b − c)"
-    assert expr((a * b) ** 3) == "(a × b)³" and expr((a + 1) ** -1) == "(a + 1)⁻¹" and expr(a**0.5) == "a^0.5" and expr(2**a) == "2^a"
-    assert expr(-(a + b)) == "−(a + b)" and expr(a * -2) == "a × (−2)" and expr(a.max(b)) == "max(a, b)" and expr(abs(a)) == "|a|"
+    assert (
+        expr((a * b) ** 3) == "(a × b)³"
+        and expr((a + 1) ** -1) == "(a + 1)⁻¹"
+        and expr(a**0.5) == "a^0.5"
+        and expr(2**a) == "2^a"
+    )
+    assert (
+        expr(-(a + b)) == "−(a + b)"
+        and expr(a * -2) == "a × (−2)"
+        and expr(a.max(b)) == "max(a, b)"
+        and expr(abs(a)) == "|a|"
+    )
     assert expr(a / (b * c)) == "a / (b × c)" and expr((a + b).tanh()) == "tanh(a + b)"
 
 
@@ -210,8 +246,26 @@ def test_local_formulas_are_true():
     names = {"a": a, "b": b}
     scope = {name: getattr(math, name) for name in ("exp", "log", "sin", "cos", "tanh", "sqrt")} | {"a": 0.7, "b": 1.3}
     scope |= {"sigmoid": lambda x: 1 / (1 + math.exp(-x)), "sign": lambda x: math.copysign(1, x)}
-    results = [f(a, b) for f in BINARY.values()] + [f(a) for f in (Value.exp, Value.log, Value.sin, Value.cos, Value.tanh, Value.sigmoid)]
-    results += [a.sqrt(), a.relu(), -a, abs(a), a**2, a**3, a**-1, a**-2, a**1, a**0.5, a**-0.5, 2 / a, 3 - a, (a**7), a * -2]
+    results = [f(a, b) for f in BINARY.values()] + [
+        f(a) for f in (Value.exp, Value.log, Value.sin, Value.cos, Value.tanh, Value.sigmoid)
+    ]
+    results += [
+        a.sqrt(),
+        a.relu(),
+        -a,
+        abs(a),
+        a**2,
+        a**3,
+        a**-1,
+        a**-2,
+        a**1,
+        a**0.5,
+        a**-0.5,
+        2 / a,
+        3 - a,
+        (a**7),
+        a * -2,
+    ]
     for y in results:
         t = trace(y, names)
         for e in t["edges"]:
@@ -221,13 +275,18 @@ def test_local_formulas_are_true():
             text = _powers(e["local_text"])
             if ", else" in text:
                 text = "(" + text.replace(", else", " else") + ")"
-            assert eval(text, {**scope, "__builtins__": {}}) == pytest.approx(e["local"], rel=1e-12), (t["nodes"][-1]["expr"], text)
+            assert eval(text, {**scope, "__builtins__": {}}) == pytest.approx(e["local"], rel=1e-12), (
+                t["nodes"][-1]["expr"],
+                text,
+            )
 
 
 def _powers(text: str) -> str:
     import re
 
-    text = re.sub(r"([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "**" + m[1].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")), text)
+    text = re.sub(
+        r"([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)", lambda m: "**" + m[1].translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")), text
+    )
     text = text.replace("−", "-").replace("×", "*").replace("^", "**")
     return re.sub(r"(\d)(?=[a-z(])", r"\1*", text)
 
@@ -262,7 +321,11 @@ def test_source_lines_and_spans(cell):
     t = trace(cell["y"], cell, cell_name=names)
     assert by_label(t, "x")["source"] == {"cell": "In [4]", "line": 1, "text": "x = Value(1.0)", "span": (4, 14)}
     product, total, y = (n for n in t["nodes"] if n["kind"] == "operation")
-    assert product["source"]["text"] == "u = 3*x + 2  # été" and product["source"]["span"] == (4, 7) and total["source"]["span"] == (4, 11)
+    assert (
+        product["source"]["text"] == "u = 3*x + 2  # été"
+        and product["source"]["span"] == (4, 7)
+        and total["source"]["span"] == (4, 11)
+    )
     assert y["source"]["line"] == 3 and t["title"] == "y = (u"
     assert by_label(trace(cell["été"], cell), "été")["source"]["span"] == (6, 11)  # in characters, not in bytes
     assert trace(cell["y"], cell, cell_name=lambda name: None)["nodes"][0]["source"]["cell"] == "this notebook"
@@ -332,7 +395,9 @@ def test_a_learners_class_is_traced_with_true_local_derivatives(kind):
     u2 = h2 + h2
     ((u2 - x2) ** 2 * w2 + u2.relu()).backward()
     t = trace(y, {"x": x, "w": w, "h": h, "u": u, "y": y})
-    assert by_label(t, "x")["grad"] == pytest.approx(x2.grad, rel=1e-14) and by_label(t, "w")["grad"] == pytest.approx(w2.grad, rel=1e-14)
+    assert by_label(t, "x")["grad"] == pytest.approx(x2.grad, rel=1e-14) and by_label(t, "w")["grad"] == pytest.approx(
+        w2.grad, rel=1e-14
+    )
     assert by_label(t, "u")["expr"] == "h + h" and by_label(t, "3")["kind"] == "constant"
     assert x.grad == 0.0
 
@@ -353,7 +418,11 @@ def test_an_unknown_operation_is_said_not_guessed():
     t = trace(y, {"x": x, "swish": swish, "y": y})
     assert t["edges"][0]["local"] is None and by_label(t, "x")["grad"] is None and by_label(t, "swish")["grad"] == 3.0
     last = replay_steps(t)[-1]
-    assert last["sends"] is None and last["after"] is None and "does not know an operation called “swish”" in last["sentence"]
+    assert (
+        last["sends"] is None
+        and last["after"] is None
+        and "does not know an operation called “swish”" in last["sentence"]
+    )
     assert "swish → x" in to_text(t) and "unknown" in to_text(t)
 
 
@@ -424,7 +493,9 @@ def test_something_without_a_graph(bad):
 def test_broken_classes_of_learners_are_told_what_is_broken():
     with pytest.raises(TypeError, match=r"this is an Own. Its `data` is not a number: .*forgot its return"):
         trace(Own(None, (Own(1.0), Own(2.0)), "+"))
-    with pytest.raises(TypeError, match=r"the result of '\+' in this graph has data that is not a number: .*forgot its return"):
+    with pytest.raises(
+        TypeError, match=r"the result of '\+' in this graph has data that is not a number: .*forgot its return"
+    ):
         trace(Own(1.0, (Own(None, (Own(1.0), Own(2.0)), "+"),), "relu"))
     with pytest.raises(TypeError, match=r"a parent of the result of '\*' is a plain int \(3\): wrap it"):
         trace(Own(6.0, (Own(2.0), 3), "*"))
@@ -465,7 +536,11 @@ print(hashlib.sha256(json.dumps(t).encode()).hexdigest())
 def test_the_same_program_gives_the_same_trace_in_every_process():
     runs = {
         subprocess.run(
-            [sys.executable, "-c", DETERMINISM], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed, "PATH": ""}
+            [sys.executable, "-c", DETERMINISM],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": seed, "PATH": ""},
         ).stdout
         for seed in ("1", "2", "77")
     }

@@ -85,7 +85,9 @@ def test_broadcasting_is_on_the_edge_and_in_the_sentence():
     mask = (X @ np.full((3, 2), 0.5) + [1, -40]) > 0
     assert cells(t, node(t, "b")["grad_array"])[0].tolist() == mask.sum(0).tolist()
     assert (cells(t, node(t, "w")["grad_array"]) == X.T @ mask).all()
-    assert (cells(t, node(t, "x @ w + b")["array"]) == X @ np.full((3, 2), 0.5) + [1, -40]).all()  # computed again: no node kept it
+    assert (
+        cells(t, node(t, "x @ w + b")["array"]) == X @ np.full((3, 2), 0.5) + [1, -40]
+    ).all()  # computed again: no node kept it
     said = [r["sentence"] for r in replay_steps(t) if r["edge"] == edge["id"]]
     assert said == [
         "**x @ w + b passes a gradient of shape (2,) back to b, [4, 0]:** the upstream gradient, summed over dim 0 because b was "
@@ -107,7 +109,9 @@ def test_what_is_saved_and_what_is_stale():
     made = node(t, "y₁")
     kept = dict(name="_saved_result", shape=[2], dtype="float64", bytes=16, version=0, stale=True, now=1)
     assert made["saved"] == [kept]
-    assert cells(t, made["array"]) == pytest.approx(np.exp([[1.0, 2.0]]), rel=1e-5)  # the value it had, not what stands there now
+    assert cells(t, made["array"]) == pytest.approx(
+        np.exp([[1.0, 2.0]]), rel=1e-5
+    )  # the value it had, not what stands there now
     assert node(t, "y")["version"] == 1
     assert t["steps"][-1]["kind"] == "error" and t["steps"][-1]["node"] == made["id"]
     assert "is at version 1; expected version 0" in t["steps"][-1]["say"]
@@ -149,7 +153,11 @@ def test_a_view_has_the_version_of_what_it_shares():
 
 def test_arguments_that_are_as_usual_are_left_out():
     x, y = leaf([[1.0, 2.0], [0.5, 3.0]]), torch.tensor([0, 1])
-    for more, said in (({}, ""), ({"reduction": "sum"}, ", reduction='sum'"), ({"ignore_index": 1}, ", ignore_index=1")):
+    for more, said in (
+        ({}, ""),
+        ({"reduction": "sum"}, ", reduction='sum'"),
+        ({"ignore_index": 1}, ", ignore_index=1"),
+    ):
         t = trace(torch.nn.functional.nll_loss(x, y, **more), {"x": x, "y": y})
         assert t["nodes"][t["root"]]["expr"] == f"nll_loss(x, y{said})"
 
@@ -198,10 +206,15 @@ def test_each_gradient_that_stops_has_its_one_reason():
                  own=own)  # fmt: skip
     for name in ("later", "top", "apart", "marked", "again", "own"):
         assert not names[name].requires_grad
-    t = trace((x + later + top + apart + plain + whole + marked + again + own + aside) * frozen * (x * w).sum().detach(), names)
+    t = trace(
+        (x + later + top + apart + plain + whole + marked + again + own + aside) * frozen * (x * w).sum().detach(),
+        names,
+    )
     off = "was computed where recording was off (no_grad): no gradient goes back to what it was made of."
     said = "does not require gradients: its requires_grad is False, and no recorded operation made it."
-    behind = "was detached: it shares the numbers of a tensor that requires gradients, and the graph does not see behind it."
+    behind = (
+        "was detached: it shares the numbers of a tensor that requires gradients, and the graph does not see behind it."
+    )
     line = inspect.getsourcelines(test_each_gradient_that_stops_has_its_one_reason)[1] + 9
     cut = f"was made of what detach() cut off in line {line}: no gradient goes back."
     expected = dict(
@@ -211,7 +224,9 @@ def test_each_gradient_that_stops_has_its_one_reason():
         frozen="is frozen: its requires_grad is False, so no gradient is computed for it.",
     )  # fmt: skip
     stops = {n["label"]: n["stops"] for n in t["nodes"] if "stops" in n}
-    alone = next(label for label in stops if label not in expected)  # one number, detached, without a name: not a constant like a 2
+    alone = next(
+        label for label in stops if label not in expected
+    )  # one number, detached, without a name: not a constant like a 2
     assert stops.pop(alone) == f"{alone} {behind}"
     assert stops == {name: f"{name} {why}" for name, why in expected.items()}
     assert set(stops.values()) <= {e["stops"] for e in t["edges"] if "stops" in e}
@@ -247,7 +262,10 @@ def test_a_slice_of_what_was_detached_is_told_as_a_cut(size):
     target = h.detach() * 3
     t = trace(((h[1:] - target[1:]) ** 2).sum(), {"w": w, "h": h, "target": target})
     cut = next(n for n in t["nodes"] if "cut" in n)
-    assert cut["cut"] == {"sources": [node(t, "h")["id"]], "how": "h.detach()"} and "no gradient goes back to h" in cut["stops"]
+    assert (
+        cut["cut"] == {"sources": [node(t, "h")["id"]], "how": "h.detach()"}
+        and "no gradient goes back to h" in cut["stops"]
+    )
     if size == 3:  # few enough numbers to be kept
         assert cells(t, cut["array"])[0].tolist() == [6.0, 12.0]
 
@@ -266,7 +284,9 @@ def test_a_used_up_graph_is_run_once_more_and_says_so():
     after = trace(y, {"x": x, "y": y})
     assert x.grad.tolist() == [6.0, 12.0]
     assert after["notices"][0].startswith("This graph was used up") and "on the same numbers" in after["notices"][0]
-    assert [n["grad_array"] is not None for n in after["nodes"]] == [n["grad_array"] is not None for n in before["nodes"]]
+    assert [n["grad_array"] is not None for n in after["nodes"]] == [
+        n["grad_array"] is not None for n in before["nodes"]
+    ]
     assert cells(after, node(after, "x")["grad_array"])[0].tolist() == [6.0, 12.0]
     with torch.no_grad():
         x -= 1.0
@@ -289,14 +309,26 @@ def test_what_has_no_name_is_called_something():
     """Also what nobody holds any more and what takes no gradient: a letter that nothing else has, never a question mark."""
     w = torch.ones(3, 60, requires_grad=True)
     v1 = torch.full((), 2.0)
-    y = ((w * torch.full((1, 60), 2.0) + torch.ones(3, 400)[:, :60]) * torch.full((3, 1), 7.0) + torch.rand(900, 60)[:3] - v1).sum()
+    y = (
+        (w * torch.full((1, 60), 2.0) + torch.ones(3, 400)[:, :60]) * torch.full((3, 1), 7.0)
+        + torch.rand(900, 60)[:3]
+        - v1
+    ).sum()
     t = trace(y, {"w": w, "y": y, "v1": v1})
     text, labels = to_text(t), [n["label"] for n in t["nodes"]]
-    assert "?" not in text and "?" not in "".join(labels) and len(set(labels)) == len(labels) and labels.count("v1") == 1
+    assert (
+        "?" not in text and "?" not in "".join(labels) and len(set(labels)) == len(labels) and labels.count("v1") == 1
+    )
     gone = [n for n in t["nodes"] if n["kind"] == "constant" and n["array"] is None]
-    assert len(gone) == 2 and all(re.fullmatch(r"v\d+", n["label"]) and n["expr"] == "constant" and n["label"] in text for n in gone)
+    assert len(gone) == 2 and all(
+        re.fullmatch(r"v\d+", n["label"]) and n["expr"] == "constant" and n["label"] in text for n in gone
+    )
     assert any(gone[0]["label"] in n["expr"] for n in t["nodes"] if n["kind"] == "operation")
-    assert any(e["stops"] == f"{gone[0]['label']} is a constant, whose numbers were not kept." for e in t["edges"] if "stops" in e)
+    assert any(
+        e["stops"] == f"{gone[0]['label']} is a constant, whose numbers were not kept."
+        for e in t["edges"]
+        if "stops" in e
+    )
     held = next(n for n in t["nodes"] if n["kind"] == "leaf" and not n["named"])
     assert held["stops"].startswith(f"{held['label']} does not require gradients")
     a = torch.ones(2, requires_grad=True)  # the gradient's own graph, of a result and of inputs without a name
@@ -338,7 +370,11 @@ def test_each_call_of_a_module_has_a_name_of_its_own():
     made = model(torch.ones(1, 2)).sum()
     t = trace(made, {"model": model, "made": made})
     assert [n.get("inside") for n in t["nodes"] if n["op"] in ("AddmmBackward0", "TanhBackward0", "SumBackward0")] == [
-        ["model", "model.cell"], ["model"], ["model", "model.cell (call 2)"], None]
+        ["model", "model.cell"],
+        ["model"],
+        ["model", "model.cell (call 2)"],
+        None,
+    ]
     del model
     t = trace(made, {"made": made})  # the log holds no module alive
     assert {n["inside"][0] for n in t["nodes"] if n.get("inside")} == {"a module that is gone"}
@@ -358,7 +394,12 @@ def test_modules_give_their_parameters_names_and_nodes_their_scope():
     x = torch.ones(4, 3)
     loss = model(x).mean()
     t = trace(loss, {"model": model, "x": x, "loss": loss})
-    assert {n["label"] for n in t["nodes"] if n["kind"] == "leaf"} >= {"model[0].weight", "model[0].bias", "model[2].weight", "x"}
+    assert {n["label"] for n in t["nodes"] if n["kind"] == "leaf"} >= {
+        "model[0].weight",
+        "model[0].bias",
+        "model[2].weight",
+        "x",
+    }
     assert {n["scope"] for n in t["nodes"]} == {"", "model[0]", "model[1]", "model[2]"}
     tanh = next(n for n in t["nodes"] if n["op"] == "TanhBackward0")
     assert tanh["inside"] == ["model", "model[1]"]
@@ -389,7 +430,9 @@ def test_second_order_is_a_layer():
     assert all(n["layer"] == 1 and n["made_by"] == [edge["id"]] for n in made) and made[-1]["label"] == "dy/dx"
     assert made[-1]["value"] == 12.0 and node(t, "y")["layer"] == 0
     assert x.grad is None
-    assert trace(x.sum(), {"x": x}, second=True)["nodes"][-1]["layer"] == 0  # the gradient is a constant: no second layer
+    assert (
+        trace(x.sum(), {"x": x}, second=True)["nodes"][-1]["layer"] == 0
+    )  # the gradient is a constant: no second layer
 
 
 def test_looking_changes_nothing():
@@ -419,7 +462,10 @@ def test_numbers_of_an_array():
     n = numbers(big)
     assert (n["rows"], n["cols"], n["block"]) == (15, 13, [7, 3]) and max(n["rows"], n["cols"]) <= CELLS
     assert (
-        n["low"] == big.min() and n["high"] == big.max() and n["mean"] == pytest.approx(big.mean()) and n["std"] == pytest.approx(big.std())
+        n["low"] == big.min()
+        and n["high"] == big.max()
+        and n["mean"] == pytest.approx(big.mean())
+        and n["std"] == pytest.approx(big.std())
     )
     block = big[:7, :3]
     assert n["cells"][0] == pytest.approx(block.ravel()[np.abs(block).argmax()], rel=1e-5)
@@ -441,7 +487,9 @@ def test_most_rules_say_what_they_do():
         for rule in op.rules.values():
             if rule is not None:
                 total += 1
-                said += bool(flow(op, rule, {i: Text(i) for i in (*op.inputs, "out")}, {i: (2, 3) for i in op.inputs}, None))
+                said += bool(
+                    flow(op, rule, {i: Text(i) for i in (*op.inputs, "out")}, {i: (2, 3) for i in op.inputs}, None)
+                )
     assert said / total > 0.8
 
 
@@ -474,7 +522,9 @@ def test_any_program_has_the_gradients_that_backward_gives(program, seed):
     assert all(e["source"] < e["target"] for e in t["edges"])
     y.backward(retain_graph=True)
     for label, p in (("x", x), ("w", w)):
-        assert cells(t, node(t, label)["grad_array"]).ravel() == pytest.approx(p.grad.numpy().ravel(), rel=1e-4, abs=1e-6)
+        assert cells(t, node(t, label)["grad_array"]).ravel() == pytest.approx(
+            p.grad.numpy().ravel(), rel=1e-4, abs=1e-6
+        )
     for n in t["nodes"]:  # what is computed again is what it was: the root's own numbers come from the learner's tensor
         assert n["array"] is not None
     last = {}
@@ -494,7 +544,10 @@ x = torch.ones(2, 3, requires_grad=True); w = torch.ones(3, requires_grad=True)
 y = ((x * w).exp() + x).mean()
 print(json.dumps(importlib.import_module("minigrad.tracing.trace").trace(y, {"w": w, "x": x}), sort_keys=True))
 """
-    runs = {subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout for _ in range(2)}
+    runs = {
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    }
     assert len(runs) == 1 and len(runs.pop()) > 1000
 
 
@@ -580,7 +633,11 @@ def test_saved_tensors_hooks_hooks_and_custom_functions():
     h.register_hook(lambda g: g * 10)
     y = Twice.apply(h).sum()
     t = trace(y, {"x": x, "h": h, "y": y})
-    assert [n["op"] for n in t["nodes"] if n["kind"] == "operation"] == ["MulBackward0", "TwiceBackward", "SumBackward0"]
+    assert [n["op"] for n in t["nodes"] if n["kind"] == "operation"] == [
+        "MulBackward0",
+        "TwiceBackward",
+        "SumBackward0",
+    ]
     assert cells(t, node(t, "x")["grad_array"])[0].tolist() == [40.0, 80.0]
     assert any("A hook of yours had changed the gradient of h" in s["say"] for s in t["steps"])
 
@@ -607,7 +664,11 @@ def test_a_custom_function_says_what_it_is():
         provenance.record_lines(False)
     t = trace(z, {"x": x, "scale": scale, "y": y, "z": z})
     made = node(t, "y")
-    assert made["expr"] == "Round(x, scale)" and made["source"]["text"].startswith("y = Round.apply") and made["value"] == 5.0
+    assert (
+        made["expr"] == "Round(x, scale)"
+        and made["source"]["text"].startswith("y = Round.apply")
+        and made["value"] == 5.0
+    )
     assert made["rule"] == "to x: Round.backward(g)"
     assert [(kept["name"], kept["bytes"], kept["stale"]) for kept in made["saved"]] == [("saved_tensors[0]", 4, False)]
     (said,) = [r["sentence"] for r in replay_steps(t) if "y passes" in r["sentence"]]

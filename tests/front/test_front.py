@@ -3,6 +3,7 @@
 They are given real traces and sweeps of the engine, so that the browser's arithmetic is held against minigrad's. Types, style and the
 bundle are checked where node is.
 """
+
 import json
 import os
 import random
@@ -78,7 +79,9 @@ def rules() -> list[tuple[str, list]]:
 
 def sweep_case(view) -> dict:
     """A view's tables as a browser gets them, and what they hold."""
-    packed = [{k: {"$bytes": b64encode(v).decode()} if isinstance(v, bytes) else v for k, v in s.items()} for s in view.sweeps]
+    packed = [
+        {k: {"$bytes": b64encode(v).decode()} if isinstance(v, bytes) else v for k, v in s.items()} for s in view.sweeps
+    ]
     holds = [[x.tolist() for x in unpack(s)] for s in view.sweeps]
     holds = [[xs, [[plain(v) for v in row] for row in rows]] for xs, rows in holds]
     return {"trace": sent(view.trace), "sweeps": packed, "holds": holds, "inputs": view.inputs}
@@ -199,7 +202,9 @@ def networks():
         yield name, graph(found["loss"], names=found), widths
     names, outs = fresh()
     weights = [w for layer in names["net"].layers for neuron in layer.neurons for w in neuron.w]
-    loss = sum((1 - out * y).relu() for out, y in zip(outs, YS, strict=True)) * 0.25 + (rest := 0.01 * sum(w * w for w in weights))
+    loss = sum((1 - out * y).relu() for out, y in zip(outs, YS, strict=True)) * 0.25 + (
+        rest := 0.01 * sum(w * w for w in weights)
+    )
     yield "regularised", graph(loss, names={**names, "loss": loss, "reg_loss": rest}), (480, 1280)
     yield "duel, first", duel(fresh()[0]["loss"], (one := fresh(seed=1)[0])["loss"], names=one).left, (480, 1280)
     names, outs = fresh()
@@ -222,7 +227,9 @@ def network_cases() -> list[dict]:
             plan, mark, total = json.loads(view.network["plan"]), view.network.get("mark"), view.total
             drawn = []
             for w in widths:
-                for step in range(total + 1) if w == widths[0] else sorted({0, total // 3, total // 2 + 1, total - 2, total}):
+                for step in (
+                    range(total + 1) if w == widths[0] else sorted({0, total // 3, total // 2 + 1, total - 2, total})
+                ):
                     sample = mark["sample"] if mark else step % plan["samples"]
                     draw = view.drawing(w)
                     drawn.append([w, step, sample, draw(step) if mark else draw(step, sample=sample)])
@@ -243,7 +250,10 @@ def choices() -> list[dict]:
             sets.append([*made, *(rows.rows(view.trace, made[0], columns) for columns in (2, 1))])
     for _ in range(60):
         sizes = [(rng.uniform(200, 2600), rng.uniform(100, 2600)) for _ in range(rng.randint(1, 4))]
-        sets.append([{"w": w, "h": h} for w, h in sizes] + [{"w": 284.0, "h": rng.uniform(200, 3000), "column": True}] * rng.randint(0, 1))
+        sets.append(
+            [{"w": w, "h": h} for w, h in sizes]
+            + [{"w": 284.0, "h": rng.uniform(200, 3000), "column": True}] * rng.randint(0, 1)
+        )
     out = []
     for pictures in sets:
         for width in (300.0, 380.0, 640.0, 655.0, 657.0, 1000.0, 1600.0):
@@ -278,7 +288,24 @@ def cases() -> dict:
     network = network_view()
     plan = json.loads(network.network["plan"])
     rng = random.Random(1)
-    numbers = [0.0, -0.0, 1.0, -1.0, 30.0, 1 / 3, -2 / 3, 1e-4, 9.99999e-5, 999999.5, 1e6, 123456.7, 1e15, 1e22, 5e-324, float("nan")]
+    numbers = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        30.0,
+        1 / 3,
+        -2 / 3,
+        1e-4,
+        9.99999e-5,
+        999999.5,
+        1e6,
+        123456.7,
+        1e15,
+        1e22,
+        5e-324,
+        float("nan"),
+    ]
     numbers += [float("inf"), float("-inf")] + [rng.uniform(-1, 1) * 10 ** rng.randint(-12, 12) for _ in range(400)]
     traces = []
     for name, root, names in programs():
@@ -297,20 +324,40 @@ def cases() -> dict:
     fits = [(plain(x), room, words.fit(x, room)) for x in numbers for room in (1, 3, 5, 6, 7, 8, 9, 12)]
     return {
         "rules": rules(),
-        "fits": fits, "traces": traces,
-        "numbers": [(plain(x), d, p, words.number(x, d, p)) for x in numbers for d in (1, 2, 3, 4, 6) for p in (False, True)],
+        "fits": fits,
+        "traces": traces,
+        "numbers": [
+            (plain(x), d, p, words.number(x, d, p)) for x in numbers for d in (1, 2, 3, 4, 6) for p in (False, True)
+        ],
         "undefined": {"trace": trace((p - q).log(), {"p": p, "q": q})},
-        "masked": {"trace": masked}, "trap": {"trace": trap},
-        "sweep": sweep_case(view), "tensor": sweep_case(tensor),
-        "views": {"square": view_case(square), "twice": view_case(view), "net": view_case(tensor), "network": view_case(network),
-                  "compiled": view_case(compiled), "undefined": view_case(graph((p - q).log() * q, names={"p": p, "q": q}))},
-        "network": {"at": [network_picture.geometry(plan, w)._asdict() for w in WIDTHS], "widths": WIDTHS,
-                    "short": [(plain(x), network_picture.short(x)) for x in numbers],
-                    "columns": [(name, room, network_picture.shortest(name, room))
-                                for name in ("Layer 1 of 2", "Layer 12 of 12", "layers[10]", "encoder") for room in (1, 4, 7, 9, 14)]},
+        "masked": {"trace": masked},
+        "trap": {"trace": trap},
+        "sweep": sweep_case(view),
+        "tensor": sweep_case(tensor),
+        "views": {
+            "square": view_case(square),
+            "twice": view_case(view),
+            "net": view_case(tensor),
+            "network": view_case(network),
+            "compiled": view_case(compiled),
+            "undefined": view_case(graph((p - q).log() * q, names={"p": p, "q": q})),
+        },
+        "network": {
+            "at": [network_picture.geometry(plan, w)._asdict() for w in WIDTHS],
+            "widths": WIDTHS,
+            "short": [(plain(x), network_picture.short(x)) for x in numbers],
+            "columns": [
+                (name, room, network_picture.shortest(name, room))
+                for name in ("Layer 1 of 2", "Layer 12 of 12", "layers[10]", "encoder")
+                for room in (1, 4, 7, 9, 14)
+            ],
+        },
         "arrays": [array_case(a) for a in tensor.trace["arrays"]],
-        "lesson": lesson_case(), "film": film_case(), "pictures": [picture_case(build) for build in (*GRAPHS, recurrent)],
-        "networks": network_cases(), "choices": choices(),
+        "lesson": lesson_case(),
+        "film": film_case(),
+        "pictures": [picture_case(build) for build in (*GRAPHS, recurrent)],
+        "networks": network_cases(),
+        "choices": choices(),
     }
 
 
@@ -321,7 +368,9 @@ def tools():
     found = FRONT / "node_modules" / ".bin"
     if not found.is_dir():
         if NODE is None or npm is None or not os.environ.get("CI"):
-            pytest.skip("node or its packages were not found (`npm ci` in widgets/front): the front end's source is not checked here")
+            pytest.skip(
+                "node or its packages were not found (`npm ci` in widgets/front): the front end's source is not checked here"
+            )
         subprocess.run([npm, "ci", "--ignore-scripts"], cwd=FRONT, check=True, timeout=300)
     return found
 
@@ -335,7 +384,9 @@ def open_page():
     def answer(route):
         path = ROOT / urlsplit(route.request.url).path.lstrip("/")
         if path.name in ("cases.json", "page.html"):
-            route.fulfill(content_type=f"text/{path.suffix[1:]}", body=made if path.name == "cases.json" else "<!doctype html>")
+            route.fulfill(
+                content_type=f"text/{path.suffix[1:]}", body=made if path.name == "cases.json" else "<!doctype html>"
+            )
         else:
             route.fulfill(content_type="text/javascript", body=path.read_bytes())
 
@@ -365,12 +416,16 @@ def test_types_and_style(tools, command):
 def test_the_bundle_is_built_from_the_source(tools, tmp_path):
     subprocess.run([NODE, FRONT / "build.mjs", f"--outdir={tmp_path}"], check=True, capture_output=True, timeout=120)
     built = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert built == {path.name: path.read_bytes() for path in (FRONT / "dist").iterdir()}, "run `npm run build` in widgets/front"
+    assert built == {path.name: path.read_bytes() for path in (FRONT / "dist").iterdir()}, (
+        "run `npm run build` in widgets/front"
+    )
 
 
 @pytest.mark.parametrize("name", contract.GENERATED)
 def test_the_types_are_generated_from_pythons(name):
-    assert (FRONT / "src" / name).read_text("utf-8") == contract.GENERATED[name], "run: from widgets import contract; contract.write()"
+    assert (FRONT / "src" / name).read_text("utf-8") == contract.GENERATED[name], (
+        "run: from widgets import contract; contract.write()"
+    )
 
 
 def test_the_bundle_is_watched():

@@ -39,8 +39,12 @@ def check(file: str, section: str, text: str) -> None:
         return
     assert section in known, f"{file} has no section {section!r}: run `make golden`, and look at what it shows"
     if known[section] != text:
-        change = "\n".join(difflib.unified_diff(known[section].split("\n"), text.split("\n"), "as it was", "now", lineterm="", n=1))
-        raise AssertionError(f"{file}, {section}: if this is meant, run `make golden` and look at build/golden.html\n{change}")
+        change = "\n".join(
+            difflib.unified_diff(known[section].split("\n"), text.split("\n"), "as it was", "now", lineterm="", n=1)
+        )
+        raise AssertionError(
+            f"{file}, {section}: if this is meant, run `make golden` and look at build/golden.html\n{change}"
+        )
 
 
 def look(name: str, png: bytes) -> None:
@@ -50,15 +54,21 @@ def look(name: str, png: bytes) -> None:
     now = Image.open(io.BytesIO(png)).convert("RGB")
     if WRITE:
         path.parent.mkdir(exist_ok=True)
-        now.resize((320, round(320 * now.height / now.width)), Image.Resampling.BOX).quantize(64).save(path, optimize=True)
+        now.resize((320, round(320 * now.height / now.width)), Image.Resampling.BOX).quantize(64).save(
+            path, optimize=True
+        )
         return
     old = Image.open(path).convert("RGB")
-    assert abs(now.height / now.width * old.width / old.height - 1) < 0.06, f"{name} has another form than before: see {path}"
+    assert abs(now.height / now.width * old.width / old.height - 1) < 0.06, (
+        f"{name} has another form than before: see {path}"
+    )
     cells = (old.width // 8, old.height // 8)
     then, here = (np.asarray(x.resize(cells, Image.Resampling.BOX), float) for x in (old, now))
     differs = np.abs(then - here).max(2)
     worst, mean = differs.max(), differs.mean()
-    assert worst < 36 and mean < 4, f"{name}: a cell differs by {worst:.0f} of 255, all by {mean:.1f}: if this is meant, run `make golden`"
+    assert worst < 36 and mean < 4, (
+        f"{name}: a cell differs by {worst:.0f} of 255, all by {mean:.1f}: if this is meant, run `make golden`"
+    )
 
 
 def read(text: str) -> dict[str, str]:
@@ -129,7 +139,9 @@ def picture(scene: str, style: str = "") -> str:
             out.append(line.strip()[2:])
             continue
         tag, *classes = head.split(" ")[0].split(".")
-        given = "".join(f' {k}="{v.strip(chr(34)).split(" #")[0]}"' for k, v in re.findall(r'([\w-]+)=("[^"]*"|\S+)', head))
+        given = "".join(
+            f' {k}="{v.strip(chr(34)).split(" #")[0]}"' for k, v in re.findall(r'([\w-]+)=("[^"]*"|\S+)', head)
+        )
         space = ' xmlns="http://www.w3.org/2000/svg"' if tag == "svg" else ""
         out.append(f'<{tag}{space} class="{" ".join(classes)}"{given}>{style if tag == "svg" else text}')
         closing.append(f"</{tag}>")

@@ -40,12 +40,16 @@ def main(arguments: list[str]) -> None:
         sides = [_git("show", f"HEAD:{path.relative_to(ROOT)}"), path.read_bytes()]
         if sides[0] != sides[1]:
             count += 1
-            drawn = "".join(f'<td><img src="data:image/png;base64,{b64encode(side).decode()}" alt=""></td>' for side in sides)
+            drawn = "".join(
+                f'<td><img src="data:image/png;base64,{b64encode(side).decode()}" alt=""></td>' for side in sides
+            )
             rows.append(f"<h2>{path.stem}</h2><table><tr>{drawn}</tr></table>")
     build = ROOT / "build"
     build.mkdir(exist_ok=True)
     (build / "golden.html").write_text(PAGE % (f"{count} changes since the last commit", "".join(rows)), "utf-8")
-    print(f"minigrad: {count} of {sum(map(len, new.values()))} texts and pictures changed since the last commit: open build/golden.html")
+    print(
+        f"minigrad: {count} of {sum(map(len, new.values()))} texts and pictures changed since the last commit: open build/golden.html"
+    )
 
 
 def _git(*command: str) -> bytes:

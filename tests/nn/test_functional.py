@@ -1,4 +1,5 @@
 """nn.functional, nn.init and nn.utils: what they say about wrong input, randomness, clipping."""
+
 # ruff: noqa: E501  (a case is one line)
 import inspect
 import math
@@ -212,7 +213,10 @@ def test_clip_grad_norm():
     assert utils.clip_grad_norm_(with_grads([3.0, -5.0], [4.0]), 1, norm_type=1).item() == 12
     assert utils.clip_grad_norm_([], 1.0).item() == 0 and utils.clip_grad_norm_(p[0], 1.0).item() == pytest.approx(1.5)
     bad = with_grads([math.inf])
-    with pytest.raises(RuntimeError, match="The total norm of order 2.0 for gradients from `parameters` is non-finite, so it cannot be clipped"):
+    with pytest.raises(
+        RuntimeError,
+        match="The total norm of order 2.0 for gradients from `parameters` is non-finite, so it cannot be clipped",
+    ):
         utils.clip_grad_norm_(bad, 1.0, error_if_nonfinite=True)
     assert utils.clip_grad_norm_((q for q in p), 1.0).item() > 0  # a generator, too
 
@@ -228,7 +232,9 @@ def test_parameters_as_a_vector():
     vector = utils.parameters_to_vector(net.parameters())
     assert vector.shape == (9,) and vector.requires_grad
     utils.vector_to_parameters(torch.arange(9.0), net.parameters())
-    assert net.weight.tolist() == [[0, 1], [2, 3], [4, 5]] and net.bias.tolist() == [6, 7, 8] and net.weight.requires_grad
+    assert (
+        net.weight.tolist() == [[0, 1], [2, 3], [4, 5]] and net.bias.tolist() == [6, 7, 8] and net.weight.requires_grad
+    )
     with pytest.raises(TypeError, match="expected torch.Tensor, but got: builtins.list"):
         utils.vector_to_parameters([1.0], net.parameters())
 
@@ -238,8 +244,13 @@ def test_layers_start_as_pytorchs_do():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         line, conv = nn.Linear(2, 3), nn.Conv2d(4, 8, 3)
-    assert line.weight.tolist()[0] == pytest.approx([-0.00529398117, 0.379322886], abs=1e-7)  # torch 2.13 with this seed
-    assert np.abs(conv.weight.array).max() <= 1 / 6 and np.abs(conv.bias.array).max() <= 1 / 6 < np.abs(conv.weight.array).max() * 1.05
+    assert line.weight.tolist()[0] == pytest.approx(
+        [-0.00529398117, 0.379322886], abs=1e-7
+    )  # torch 2.13 with this seed
+    assert (
+        np.abs(conv.weight.array).max() <= 1 / 6
+        and np.abs(conv.bias.array).max() <= 1 / 6 < np.abs(conv.weight.array).max() * 1.05
+    )
     assert np.abs(nn.LSTM(3, 25).weight_hh_l0.array).max() <= 0.2
 
 
@@ -253,7 +264,11 @@ def test_means_of_whole_numbers_are_cut_off():
 
 @pytest.mark.parametrize(
     ("padding", "rows"),
-    [((-1, -1), [[1, 2], [5, 6]]), ((1, -1), [[2, 0, 1, 2], [6, 4, 5, 6]]), ((-1, 2), [[1, 2, 3, 1, 2], [5, 6, 7, 5, 6]])],
+    [
+        ((-1, -1), [[1, 2], [5, 6]]),
+        ((1, -1), [[2, 0, 1, 2], [6, 4, 5, 6]]),
+        ((-1, 2), [[1, 2, 3, 1, 2], [5, 6, 7, 5, 6]]),
+    ],
 )
 def test_circular_padding_goes_around_what_negative_padding_leaves(padding, rows):
     x = torch.arange(8.0, requires_grad=True)
@@ -301,7 +316,13 @@ def test_averages_of_long_signals_are_windows(monkeypatch):
     long = torch.ones(1, 1, 40_000, requires_grad=True)
     F.avg_pool1d(long, 3, 1, 1).sum().backward()
     assert long.grad.sum().item() == pytest.approx(40_000 - 2 / 3)
-    ways = [(3, 2, 1), (4, 1, 2, False, False), (5, 3, 2, True, False), (3, 3, 0, True, True), ((2, 3), (1, 2), (1, 1), True, True, 7)]
+    ways = [
+        (3, 2, 1),
+        (4, 1, 2, False, False),
+        (5, 3, 2, True, False),
+        (3, 3, 0, True, True),
+        ((2, 3), (1, 2), (1, 1), True, True, 7),
+    ]
     for way in ways:
         x = torch.randn(2, 3, 9, dtype=torch.float64)
         x[0, 0, 0] = math.inf

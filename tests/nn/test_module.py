@@ -1,4 +1,5 @@
 """Module: registration, names, state, hooks, modes, and what it says when something is wrong."""
+
 # ruff: noqa: E501  (a case is one line)
 import copy
 import gc
@@ -109,7 +110,9 @@ def test_non_leaf_parameter():
     net = Net()
     computed = nn.Parameter(torch.ones(2))
     computed.edge = (net.scale * 2).edge  # what a Parameter made by hand from a graph would be
-    with pytest.raises(ValueError, match="Cannot assign non-leaf Tensor to parameter 'w'. Model parameters must be created explicitly"):
+    with pytest.raises(
+        ValueError, match="Cannot assign non-leaf Tensor to parameter 'w'. Model parameters must be created explicitly"
+    ):
         net.w = computed
 
 
@@ -205,7 +208,11 @@ def test_copy_and_pickle():
     net = Net()
     for twin in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
         assert list(twin.state_dict()) == list(net.state_dict())
-        assert isinstance(twin.scale, nn.Parameter) and twin.scale is not net.scale and twin.scale.array is not net.scale.array
+        assert (
+            isinstance(twin.scale, nn.Parameter)
+            and twin.scale is not net.scale
+            and twin.scale.array is not net.scale.array
+        )
         assert torch.equal(twin(torch.ones(1, 3)), net(torch.ones(1, 3)))
 
 
@@ -276,7 +283,9 @@ def test_full_backward_hooks_see_and_change_gradients():
         line.weight.copy_(torch.tensor([[2.0, 3.0]]))
     x = torch.ones(1, 2, requires_grad=True)
     line.register_full_backward_pre_hook(lambda m, out: (out[0] * 10,))
-    line.register_full_backward_hook(lambda m, gin, gout: log.append((gin[0].tolist(), gout[0].tolist())) or (gin[0] + 1,))
+    line.register_full_backward_hook(
+        lambda m, gin, gout: log.append((gin[0].tolist(), gout[0].tolist())) or (gin[0] + 1,)
+    )
     y = line(x)
     assert y.grad_fn.name() == "BackwardHookFunctionBackward"
     y.backward()
@@ -287,7 +296,9 @@ def test_full_backward_hooks_see_and_change_gradients():
 def test_full_backward_hook_without_input_gradients_warns():
     line, log = nn.Linear(2, 1), []
     line.register_full_backward_hook(lambda m, gin, gout: log.append((gin, gout[0].shape)))
-    with pytest.warns(UserWarning, match="Full backward hook is firing when gradients are computed with respect to module outputs"):
+    with pytest.warns(
+        UserWarning, match="Full backward hook is firing when gradients are computed with respect to module outputs"
+    ):
         line(torch.ones(3, 2)).sum().backward()
     assert log == [((None,), torch.Size([3, 1]))]
 
@@ -295,9 +306,13 @@ def test_full_backward_hook_without_input_gradients_warns():
 def test_backward_hook_errors():
     line = nn.Linear(2, 1)
     line.register_full_backward_hook(lambda m, gin, gout: (gin[0], gin[0]))
-    with pytest.raises(RuntimeError, match="Cannot use both regular backward hooks and full backward hooks on a single Module"):
+    with pytest.raises(
+        RuntimeError, match="Cannot use both regular backward hooks and full backward hooks on a single Module"
+    ):
         line.register_backward_hook(lambda *a: None)
-    with pytest.raises(RuntimeError, match="Backward hook returned an invalid number of grad_input, got 2, but expected 1"):
+    with pytest.raises(
+        RuntimeError, match="Backward hook returned an invalid number of grad_input, got 2, but expected 1"
+    ):
         line(torch.ones(1, 2, requires_grad=True)).backward()
 
 
@@ -333,7 +348,10 @@ def test_lists_and_dicts():
     parts.update([("b", nn.Tanh())])
     assert list(parts) == ["a", "b"] and "a" in parts and isinstance(parts.pop("a"), nn.ReLU) and len(parts) == 1
     weights = nn.ParameterList([torch.ones(2), nn.Parameter(torch.zeros(1))])
-    assert all(isinstance(p, nn.Parameter) for p in weights) and [n for n, _ in weights.named_parameters()] == ["0", "1"]
+    assert all(isinstance(p, nn.Parameter) for p in weights) and [n for n, _ in weights.named_parameters()] == [
+        "0",
+        "1",
+    ]
     weights += [torch.ones(1)]
     assert len(weights) == 3 and isinstance(weights[1:], nn.ParameterList)
     named = nn.ParameterDict({"w": torch.ones(1)})
@@ -358,7 +376,11 @@ def test_sequentials_are_repeated():
 def test_parameter_dicts_are_dicts():
     p = nn.ParameterDict({"a": torch.ones(1)})
     assert isinstance(p.setdefault("q", torch.ones(2)), nn.Parameter) and p.setdefault("a") is p["a"]
-    assert list(reversed(p)) == ["q", "a"] and p.popitem()[0] == "q" and list(p.fromkeys("xy", torch.ones(1))) == ["x", "y"]
+    assert (
+        list(reversed(p)) == ["q", "a"]
+        and p.popitem()[0] == "q"
+        and list(p.fromkeys("xy", torch.ones(1))) == ["x", "y"]
+    )
     both = p | nn.ParameterDict({"r": torch.ones(1)})
     assert list(both) == ["a", "r"] and both["a"] is p["a"] and list(p.copy()) == ["a"]
     p |= both
@@ -408,9 +430,21 @@ def test_loading_leaves_no_reference_cycle():
 @pytest.mark.parametrize(
     "query, masks, sentence",  # PyTorch's
     [
-        ((3, 4), {"key_padding_mask": (2, 3)}, "For unbatched (2-D) `query`, expected `key_padding_mask` to be `None` or 1-D but found 2-D tensor instead"),
-        ((3, 2, 4), {"key_padding_mask": (3,)}, "For batched (3-D) `query`, expected `key_padding_mask` to be `None` or 2-D but found 1-D tensor instead"),
-        ((3, 2, 4), {"attn_mask": (3,)}, "For batched (3-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found 1-D tensor instead"),
+        (
+            (3, 4),
+            {"key_padding_mask": (2, 3)},
+            "For unbatched (2-D) `query`, expected `key_padding_mask` to be `None` or 1-D but found 2-D tensor instead",
+        ),
+        (
+            (3, 2, 4),
+            {"key_padding_mask": (3,)},
+            "For batched (3-D) `query`, expected `key_padding_mask` to be `None` or 2-D but found 1-D tensor instead",
+        ),
+        (
+            (3, 2, 4),
+            {"attn_mask": (3,)},
+            "For batched (3-D) `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found 1-D tensor instead",
+        ),
         ((3, 4), {"attn_mask": (1, 3, 3)}, "Expected `attn_mask` shape to be (2, 3, 3) but got torch.Size([1, 3, 3])"),
     ],
 )
@@ -425,8 +459,14 @@ def test_attention_says_which_shape_a_mask_must_have(query, masks, sentence):
     "wrong, sentence",  # PyTorch's
     [
         (lambda x: (x, x), "parametrization.right_inverse must return a tensor. Got: tuple"),
-        (lambda x: x.bool(), "The tensor returned by parametrization.right_inverse must have the same dtype as module.weight, unless the `unsafe` flag is enabled.\nmodule.weight.dtype: torch.float32\nreturned dtype: torch.bool"),
-        (lambda x: x[:-1], "The tensor returned by parametrization.right_inverse must have the same shape as module.weight, unless the `unsafe` flag is enabled.\nmodule.weight.shape: torch.Size([4, 3])\nreturned shape: torch.Size([3, 3])"),
+        (
+            lambda x: x.bool(),
+            "The tensor returned by parametrization.right_inverse must have the same dtype as module.weight, unless the `unsafe` flag is enabled.\nmodule.weight.dtype: torch.float32\nreturned dtype: torch.bool",
+        ),
+        (
+            lambda x: x[:-1],
+            "The tensor returned by parametrization.right_inverse must have the same shape as module.weight, unless the `unsafe` flag is enabled.\nmodule.weight.shape: torch.Size([4, 3])\nreturned shape: torch.Size([3, 3])",
+        ),
     ],
 )
 def test_a_second_parametrization_has_a_right_inverse_that_fits(wrong, sentence):

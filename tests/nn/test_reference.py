@@ -1,4 +1,5 @@
 """Every layer and loss against real PyTorch: equal weights in, equal outputs, gradients and twenty training steps out."""
+
 import json
 
 import pytest

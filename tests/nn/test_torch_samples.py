@@ -2,6 +2,7 @@
 
 Needs torch 2.13 (tests/engine/reference/make.py says how to get it); everyday tests use the stored answers of reference/ instead.
 """
+
 import itertools
 
 import numpy as np
@@ -14,9 +15,19 @@ torch = pytest.importorskip("torch")
 common_modules = pytest.importorskip("torch.testing._internal.common_modules")
 common_optimizers = pytest.importorskip("torch.testing._internal.common_optimizers")
 
-RANDOM = {"Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout", "RReLU"}  # in training
+RANDOM = {
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "AlphaDropout",
+    "FeatureAlphaDropout",
+    "RReLU",
+}  # in training
 NOT_HERE = {"LinearCrossEntropyLoss"}  # docs/compatibility.md
-MODULES = [m for m in common_modules.module_db if "Lazy" not in m.module_cls.__name__ and m.module_cls.__name__ not in NOT_HERE]
+MODULES = [
+    m for m in common_modules.module_db if "Lazy" not in m.module_cls.__name__ and m.module_cls.__name__ not in NOT_HERE
+]
 OPTIMIZERS = [o for o in common_optimizers.optim_db if o.optim_cls.__name__ != "SparseAdam"]
 
 
@@ -26,8 +37,17 @@ def ours(x):
         t = minigrad.tensor(np.array(x.detach()))
         return t.requires_grad_(x.requires_grad) if x.is_floating_point() else t
     if isinstance(x, (torch.nn.TransformerEncoderLayer, torch.nn.TransformerDecoderLayer)):
-        sizes = (x.self_attn.embed_dim, x.self_attn.num_heads, x.linear1.out_features, x.dropout.p, ours(x.activation), x.norm1.eps)
-        return same_state(getattr(nn, type(x).__name__)(*sizes, x.self_attn.batch_first, x.norm_first, x.linear1.bias is not None), x)
+        sizes = (
+            x.self_attn.embed_dim,
+            x.self_attn.num_heads,
+            x.linear1.out_features,
+            x.dropout.p,
+            ours(x.activation),
+            x.norm1.eps,
+        )
+        return same_state(
+            getattr(nn, type(x).__name__)(*sizes, x.self_attn.batch_first, x.norm_first, x.linear1.bias is not None), x
+        )
     if isinstance(x, torch.nn.LayerNorm):
         return same_state(nn.LayerNorm(x.normalized_shape, x.eps), x)
     if isinstance(x, torch.dtype):
@@ -57,7 +77,13 @@ def leaves(x):
     """The samples' inputs are often results: cut off, so that each has a gradient."""
     if isinstance(x, torch.Tensor):
         return x.detach().clone().requires_grad_(x.requires_grad)
-    return {k: leaves(v) for k, v in x.items()} if isinstance(x, dict) else type(x)(map(leaves, x)) if isinstance(x, (list, tuple)) else x
+    return (
+        {k: leaves(v) for k, v in x.items()}
+        if isinstance(x, dict)
+        else type(x)(map(leaves, x))
+        if isinstance(x, (list, tuple))
+        else x
+    )
 
 
 def agree(what, mine, theirs, tolerance=1e-8):
@@ -70,7 +96,9 @@ def agree(what, mine, theirs, tolerance=1e-8):
 
 def samples(info):
     for training in (True, False) if info.train_and_eval_differ else (True,):
-        for sample in info.module_inputs_func(info, device="cpu", dtype=torch.float64, requires_grad=True, training=training):
+        for sample in info.module_inputs_func(
+            info, device="cpu", dtype=torch.float64, requires_grad=True, training=training
+        ):
             yield training, sample
 
 
@@ -103,7 +131,9 @@ def test_module(info):
         cotangents = [np.random.RandomState(i).randn(*b.shape) for i, (_, b) in enumerate(pairs)]
         if pairs:
             torch.autograd.backward([b for _, b in pairs], [torch.tensor(g, dtype=torch.float64) for g in cotangents])
-            minigrad.autograd.backward([a for a, _ in pairs], [minigrad.tensor(g, dtype=minigrad.float64) for g in cotangents])
+            minigrad.autograd.backward(
+                [a for a, _ in pairs], [minigrad.tensor(g, dtype=minigrad.float64) for g in cotangents]
+            )
         inputs = [*zip(tensors(my_args) + tensors(my_kwargs), tensors(args) + tensors(kwargs), strict=True)]
         for a, b in [*inputs, *zip(mine.parameters(), theirs.parameters(), strict=True)]:
             agree(f"{sample.desc}: gradient", a.grad, b.grad)
@@ -113,7 +143,9 @@ def test_module(info):
 
 def after_steps(lib, make, options, shapes, dtype):
     """The parameters after each of five steps, and the state."""
-    params = [lib.tensor(np.array(np.random.RandomState(i).randn(*s), dtype)).requires_grad_() for i, s in enumerate(shapes)]
+    params = [
+        lib.tensor(np.array(np.random.RandomState(i).randn(*s), dtype)).requires_grad_() for i, s in enumerate(shapes)
+    ]
     optimizer = getattr(lib.optim, make)(params, **options)
 
     def closure():
@@ -128,7 +160,11 @@ def after_steps(lib, make, options, shapes, dtype):
         optimizer.step(*[closure] if make == "LBFGS" else [])
         yield [np.array(p.detach()) for p in params]
     state = optimizer.state_dict()
-    yield [repr(optimizer), [sorted(state["state"].get(i, {})) for i in range(len(params))], sorted(state["param_groups"][0])]
+    yield [
+        repr(optimizer),
+        [sorted(state["state"].get(i, {})) for i in range(len(params))],
+        sorted(state["param_groups"][0]),
+    ]
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -2,6 +2,7 @@
 
 What lives here: `problems`, which lists in plain words what is wrong. What does not: repairing it (store.py).
 """
+
 from __future__ import annotations
 
 import json
@@ -12,7 +13,9 @@ from nbformat import NotebookNode
 
 from .store import KERNEL, WIDGET, svg_of
 
-ABSOLUTE = re.compile(r"(?<![\w.:/<~-])(?:~|/(?:home|root|tmp|Users|private|var|usr|opt|work|mnt|srv|builds)|[A-Z]:\\)[/\\][\w.-]+")
+ABSOLUTE = re.compile(
+    r"(?<![\w.:/<~-])(?:~|/(?:home|root|tmp|Users|private|var|usr|opt|work|mnt|srv|builds)|[A-Z]:\\)[/\\][\w.-]+"
+)
 
 NOT_DRAWN = re.compile(r"\b(?:cannot|can't|could not) (?:be )?(?:draw|drawn|shown)\b[^\n<]{0,60}|\btoo many to draw\b")
 LINE = 122  # characters of code that a window of 1,400 pixels shows
@@ -64,7 +67,9 @@ def _silences(source: str) -> bool:
     for line in source.splitlines():
         deep = len(line) - len(line.lstrip())
         around = [(d, text) for d, text in around if d < deep] if line.strip() else around
-        if re.search(r"\bwarnings\.(simplefilter|filterwarnings)\(", line) and not any("catch_warnings(" in text for _, text in around):
+        if re.search(r"\bwarnings\.(simplefilter|filterwarnings)\(", line) and not any(
+            "catch_warnings(" in text for _, text in around
+        ):
             return True
         around.append((deep, line))
     return False
@@ -97,7 +102,11 @@ def _of_outputs(cell: NotebookNode) -> Iterator[str]:
             yield "it shows a widget that has neither picture nor text without a kernel"
         if (svg := svg_of(output)) and not re.search(r"<title[^>]*>\s*[^\s<]", svg):
             yield "it stores an SVG picture without a <title>"
-        text = json.dumps(output, ensure_ascii=False) if output.output_type != "error" else "\n".join([output.evalue, *output.traceback])
+        text = (
+            json.dumps(output, ensure_ascii=False)
+            if output.output_type != "error"
+            else "\n".join([output.evalue, *output.traceback])
+        )
         if told := NOT_DRAWN.search(text):
             yield f"it stores that something was not drawn: {told[0]}"
         for path in sorted({*ABSOLUTE.findall(re.sub(r"\x1b\[[0-9;]*m", "", text))}):

@@ -4,6 +4,7 @@ What lives here: that run, and what its `%%predict` cells show, which is stored 
 answer away. `python -m tests.notebooks.opened [notebook ...]` stores it (and so does tests.notebooks.store). What does not: the tests of it
 (test_solutions.py).
 """
+
 from __future__ import annotations
 
 import json
@@ -63,7 +64,9 @@ def answered(path: Path, folder: Path, startup: str = "", instead: Sequence[tupl
 
 def text_of(cell: NotebookNode) -> str:
     """Everything that a cell shows, as text."""
-    return "\n".join(o.get("text") or o.get("data", {}).get("text/plain", "") or o.get("evalue", "") for o in cell.outputs).strip()
+    return "\n".join(
+        o.get("text") or o.get("data", {}).get("text/plain", "") or o.get("evalue", "") for o in cell.outputs
+    ).strip()
 
 
 def shown(nb: NotebookNode) -> dict[str, list[str]]:

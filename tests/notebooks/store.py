@@ -3,6 +3,7 @@
 What lives here: executing a notebook in a fresh kernel, and cleaning what came out so that running it again writes the same bytes and a
 reader without a kernel sees every picture. What does not: the judgement whether a stored notebook is fit to be committed (hygiene.py).
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -44,8 +45,15 @@ def execute(nb: NotebookNode, folder: Path = NOTEBOOKS, startup: str = "") -> No
             cell.outputs, cell.execution_count = [], None
     nb.metadata["kernelspec"] = KERNEL
     with clean_home(startup):
-        NotebookClient(nb, kernel_name="python3", timeout=600, record_timing=False, coalesce_streams=True, store_widget_state=False,
-                       resources={"metadata": {"path": str(folder)}}).execute()
+        NotebookClient(
+            nb,
+            kernel_name="python3",
+            timeout=600,
+            record_timing=False,
+            coalesce_streams=True,
+            store_widget_state=False,
+            resources={"metadata": {"path": str(folder)}},
+        ).execute()
     return nb
 
 
@@ -68,7 +76,9 @@ def clean_home(startup: str = ""):
 
 def clean(nb: NotebookNode) -> NotebookNode:
     """Drop everything that would differ on the next run or on another machine, and everything that needs a kernel to be seen."""
-    nb.metadata = NotebookNode({**nb.metadata, "kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}})
+    nb.metadata = NotebookNode(
+        {**nb.metadata, "kernelspec": KERNEL, "language_info": {"name": "python", "file_extension": ".py"}}
+    )
     nb.metadata.pop("widgets", None)
     for cell in nb.cells:
         for key in ("execution", "collapsed", "scrolled", "trusted"):
@@ -92,7 +102,9 @@ def without_paths(text: str) -> str:
         folder += "|" + re.escape("~/" + ROOT.relative_to(Path.home()).as_posix())
     text = re.sub(rf"(?:{folder})[/\\]", "", text)
     begins = r"(^|[\s('\"=]|\x1b\[[\d;]*m)"  # not in the middle of minigrad/autograd/__init__.py
-    return re.sub(begins + r"(?:~|[A-Za-z]:)?[/\\][^\s:'\"]*[/\\](?=[^\s/\\:'\"]+\.py\b)", r"\1", text, flags=re.MULTILINE)
+    return re.sub(
+        begins + r"(?:~|[A-Za-z]:)?[/\\][^\s:'\"]*[/\\](?=[^\s/\\:'\"]+\.py\b)", r"\1", text, flags=re.MULTILINE
+    )
 
 
 def store(path: Path) -> None:

@@ -3,6 +3,7 @@
 What lives here: those rules, for the chapters of the second edition; `NOT_YET` lists the others. What does not: that predictions open and
 agree with the run (test_solutions.py).
 """
+
 import ast
 import re
 
@@ -15,7 +16,27 @@ from minigrad.course.plain import plain
 from .opened import chapter_of, exercise_cells, reveals
 from .store import all_notebooks, svg_of
 
-DONE = {"01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19"}  # rewritten
+DONE = {
+    "01",
+    "02",
+    "03",
+    "04",
+    "05",
+    "06",
+    "07",
+    "08",
+    "09",
+    "10",
+    "11",
+    "12",
+    "13",
+    "14",
+    "15",
+    "16",
+    "17",
+    "18",
+    "19",
+}  # rewritten
 NOT_YET = {f"{n:02d}" for n in range(20)} - DONE
 FREE = {  # answers that occur on the page as something else: {exercise: {number: what it is there}}
     "10.a": {"12": "nodes behind the third loss, and minutes", "16": "items, samples, a window's length"},
@@ -47,7 +68,11 @@ def lines_of(ex: Exercise) -> set[str]:
     found = {squeezed(line) for line in ast.unparse(ast.parse(ex.solution)).splitlines()}
     known = {squeezed(line) for line in (*ast.unparse(ast.parse(ex.stub)).splitlines(), *ex.stub.splitlines())}
     telling = {line for line in found - known if len(line) >= 16 and re.search(r"[-+*/@]|\w\(", line)}
-    return {line for line in telling if not re.match(r"def|class|import|from|for\w+inrange\(|withtorch\.no_grad\(\):$", line)}
+    return {
+        line
+        for line in telling
+        if not re.match(r"def|class|import|from|for\w+inrange\(|withtorch\.no_grad\(\):$", line)
+    }
 
 
 def squeezed(line: str) -> str:
@@ -78,7 +103,12 @@ def test_no_number_of_an_answer_is_on_the_page(path):
     nb = nbformat.read(path, as_version=4)
     told = []
     for id, ex in chapter_of(path).items():
-        told += [(id, number, cell, text[:60]) for number in numbers_of(ex) for cell, text in texts(nb) if tells(text, number)]
+        told += [
+            (id, number, cell, text[:60])
+            for number in numbers_of(ex)
+            for cell, text in texts(nb)
+            if tells(text, number)
+        ]
     assert not told, "an answer is on the page; change the numbers, or say in FREE what the number is there"
 
 
@@ -113,7 +143,9 @@ def test_a_question_to_guess_is_a_prediction(path):
     """Where the text says guess or predict, a cell notes the guess before anything else runs."""
     nb = nbformat.read(path, as_version=4)
     for number, cell in enumerate(nb.cells):
-        if cell.cell_type == "markdown" and re.search(r"\b(guess|predict) (first|before|:)|\b(Guess|Predict)\b", cell.source):
+        if cell.cell_type == "markdown" and re.search(
+            r"\b(guess|predict) (first|before|:)|\b(Guess|Predict)\b", cell.source
+        ):
             after = next((c.source for c in nb.cells[number + 1 :] if c.cell_type == "code"), "")
             assert "check.predict(" in after, f"cell {number}: {cell.source[:60]!r}"
 
@@ -123,5 +155,12 @@ def test_the_list_of_old_chapters_names_chapters():
 
 
 def test_tells():
-    assert tells("at 0.36316 it is", "0.363162") and tells("y = 25.0", "25") and tells("1,234 nodes", "1234") and tells("−29", "-29")
-    assert not tells("125", "25") and not tells("25.5", "25") and not tells("0.3", "0.363162") and not tells("2500", "25")
+    assert (
+        tells("at 0.36316 it is", "0.363162")
+        and tells("y = 25.0", "25")
+        and tells("1,234 nodes", "1234")
+        and tells("−29", "-29")
+    )
+    assert (
+        not tells("125", "25") and not tells("25.5", "25") and not tells("0.3", "0.363162") and not tells("2500", "25")
+    )

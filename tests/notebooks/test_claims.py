@@ -40,7 +40,11 @@ def computed(nb):
         if cell.cell_type == "code":
             texts.append(cell.source)
             for output in cell.outputs:
-                texts += [output.get("text", ""), output.get("evalue", ""), output.get("data", {}).get("text/plain", "")]
+                texts += [
+                    output.get("text", ""),
+                    output.get("evalue", ""),
+                    output.get("data", {}).get("text/plain", ""),
+                ]
     return numbers("\n".join(texts))
 
 
@@ -49,16 +53,22 @@ def test_numbers_in_sentences_come_from_cells(notebook):
     path = NOTEBOOKS / notebook
     nb = nbformat.read(path, as_version=4)
     opened = "\n".join(line for lines in stored(path).values() for line in lines)
-    assert not claimed(nb) - computed(nb) - numbers(claims(path)) - numbers(opened), "compute them in a cell, or assert them in claims/"
+    assert not claimed(nb) - computed(nb) - numbers(claims(path)) - numbers(opened), (
+        "compute them in a cell, or assert them in claims/"
+    )
 
 
 @pytest.mark.parametrize("notebook", CHAPTER_FILES)
 def test_claims_are_not_on_the_page(notebook):
-    assert not [c for c in nbformat.read(NOTEBOOKS / notebook, as_version=4).cells if "claims" in c.metadata.get("tags", [])]
+    assert not [
+        c for c in nbformat.read(NOTEBOOKS / notebook, as_version=4).cells if "claims" in c.metadata.get("tags", [])
+    ]
     assert not claims(NOTEBOOKS / notebook) or "assert " in claims(NOTEBOOKS / notebook)
 
 
 def test_a_number_out_of_nowhere_is_seen():
     v4 = nbformat.v4
-    nb = v4.new_notebook(cells=[v4.new_markdown_cell("At 0.5 it is 1,234, in chapter 12, after 20 minutes."), v4.new_code_cell("f(0.5)")])
+    nb = v4.new_notebook(
+        cells=[v4.new_markdown_cell("At 0.5 it is 1,234, in chapter 12, after 20 minutes."), v4.new_code_cell("f(0.5)")]
+    )
     assert claimed(nb) - computed(nb) == {"1234"}

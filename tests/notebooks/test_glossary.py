@@ -47,9 +47,13 @@ def test_words_lead_to_words():
 def test_one_page_says_what_to_use_when():
     """Eighteen rows with a link each; what stands in the second column exists."""
     page = prose(GLOSSARY).split(f"## {WHAT_WHEN}\n")[1]
-    rows = [[part.strip() for part in line.strip("|").split(" | ")] for line in page.splitlines() if line.startswith("| ")][1:]
+    rows = [
+        [part.strip() for part in line.strip("|").split(" | ")] for line in page.splitlines() if line.startswith("| ")
+    ][1:]
     assert 12 <= len(rows) <= 20 and {len(row) for row in rows} == {4}
-    names = {name for _, use, _, _ in rows for name in re.findall(r"`((?:func|nn|utils|autograd|torch|F)\.[\w.]+)", use)}
+    names = {
+        name for _, use, _, _ in rows for name in re.findall(r"`((?:func|nn|utils|autograd|torch|F)\.[\w.]+)", use)
+    }
     assert len(names) >= 8
     for name in names:
         attrgetter(name.removeprefix("torch.").replace("F.", "nn.functional."))(minigrad)

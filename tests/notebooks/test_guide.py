@@ -131,5 +131,7 @@ def test_what_is_promised_is_tested():
 
 
 def test_the_limits_are_those_of_the_program():
-    limits = f"{LIMITS.cpu} seconds of processor time, {LIMITS.memory >> 30} GB, and {MAX_FILE >> 20} MB for one notebook"
+    limits = (
+        f"{LIMITS.cpu} seconds of processor time, {LIMITS.memory >> 30} GB, and {MAX_FILE >> 20} MB for one notebook"
+    )
     assert limits in " ".join(GUIDE.split())

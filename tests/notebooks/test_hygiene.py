@@ -1,4 +1,5 @@
 """Committed notebooks are fit to be committed, and `problems` sees each kind of unfitness."""
+
 import re
 
 import nbformat
@@ -32,11 +33,13 @@ def svg(text):
 
 def good():
     error = new_output("error", ename="ZeroDivisionError", evalue="division by zero", traceback=["Cell In[2], line 1"])
-    nb = new_notebook(cells=[
-        new_markdown_cell("Look: ![a graph of three nodes](three.svg)"),
-        new_code_cell("picture", execution_count=1, outputs=[svg("three nodes")]),
-        new_code_cell("1 / 0", execution_count=2, metadata={"tags": ["raises-exception"]}, outputs=[error]),
-    ])
+    nb = new_notebook(
+        cells=[
+            new_markdown_cell("Look: ![a graph of three nodes](three.svg)"),
+            new_code_cell("picture", execution_count=1, outputs=[svg("three nodes")]),
+            new_code_cell("1 / 0", execution_count=2, metadata={"tags": ["raises-exception"]}, outputs=[error]),
+        ]
+    )
     nb.metadata.kernelspec = KERNEL
     return nb
 
@@ -63,12 +66,21 @@ SPOIL = {
     "widget view": lambda nb: nb.cells[1].outputs[0].data.update({WIDGET: {"model_id": "1"}}),
     "neither picture nor text": lambda nb: nb.cells[1].update(outputs=[new_output("display_data", {})]),
     "without a <title>": lambda nb: nb.cells[1].outputs[0].data.update({"image/svg+xml": "<svg><title></title></svg>"}),
-    "path of one machine: /home/ada": lambda nb: nb.cells[1].outputs.append(new_output("stream", text="in /home/ada/x.py")),
-    "path of one machine: ~/minigrad": lambda nb: nb.cells[2].outputs[0].update(traceback=["File \x1b[32m~/minigrad/scalar.py:3"]),
-    "not drawn: cannot draw this": lambda nb: nb.cells[1].outputs[0].data.update({"text/plain": "chain cannot draw this: too long"}),
+    "path of one machine: /home/ada": lambda nb: nb.cells[1].outputs.append(
+        new_output("stream", text="in /home/ada/x.py")
+    ),
+    "path of one machine: ~/minigrad": lambda nb: (
+        nb.cells[2].outputs[0].update(traceback=["File \x1b[32m~/minigrad/scalar.py:3"])
+    ),
+    "not drawn: cannot draw this": lambda nb: (
+        nb.cells[1].outputs[0].data.update({"text/plain": "chain cannot draw this: too long"})
+    ),
     "which warnings are shown": lambda nb: nb.cells[1].update(
-        source="with warnings.catch_warnings():\n    f()\nwarnings.simplefilter('ignore')"),
-    "memory address": lambda nb: nb.cells[1].outputs.append(new_output("stream", text="<object object at 0x7f516ae7ccc0>")),
+        source="with warnings.catch_warnings():\n    f()\nwarnings.simplefilter('ignore')"
+    ),
+    "memory address": lambda nb: nb.cells[1].outputs.append(
+        new_output("stream", text="<object object at 0x7f516ae7ccc0>")
+    ),
 }
 
 
@@ -82,7 +94,10 @@ def test_each_problem_is_seen(said):
 
 def test_paths_in_tracebacks_are_shortened():
     assert without_paths(f"File {ROOT}/minigrad/scalar.py:12, in f") == "File minigrad/scalar.py:12, in f"
-    assert without_paths(f"\x1b[32m{ROOT}/minigrad/autograd/__init__.py:9\x1b[39m") == "\x1b[32mminigrad/autograd/__init__.py:9\x1b[39m"
+    assert (
+        without_paths(f"\x1b[32m{ROOT}/minigrad/autograd/__init__.py:9\x1b[39m")
+        == "\x1b[32mminigrad/autograd/__init__.py:9\x1b[39m"
+    )
     assert without_paths("File /usr/lib/python3.11/json/decoder.py:337, in f") == "File decoder.py:337, in f"
     assert without_paths(r"File C:\Users\ada\lib\decoder.py:337, in f") == "File decoder.py:337, in f"
     assert without_paths("x / y and 1/2.5") == "x / y and 1/2.5"

@@ -2,6 +2,7 @@
 
 With PyTorch installed it is PyTorch that runs them, else minigrad under its name: `import torch` is then `import minigrad as torch`.
 """
+
 import contextlib
 import importlib.util
 import io

@@ -2,6 +2,7 @@
 
 An exercise's cell carries its id in the metadata, {"minigrad": {"exercise": "05.b"}}; its definition is in minigrad.course.
 """
+
 import re
 
 import nbformat
@@ -19,7 +20,11 @@ def verdicts(nb, id):
     """What each cell that calls `check` for this exercise shows, as text; for a prediction, the cells it opens that say how it compares."""
     if id in exercises and not exercises[id].graded:
         opened = reveals(nb, id)
-        return [text_of(cell) for cell in opened if cell is opened[0] or not cell.source.split("\n", 1)[0].endswith("--show")]
+        return [
+            text_of(cell)
+            for cell in opened
+            if cell is opened[0] or not cell.source.split("\n", 1)[0].endswith("--show")
+        ]
     called = re.compile(rf"\bcheck\(\s*[\"']{re.escape(id)}[\"']")
     return [text_of(cell) for cell in nb.cells if cell.cell_type == "code" and called.search(cell.source)]
 
@@ -47,7 +52,10 @@ def test_untouched_stubs_are_not_passed(path):
     """What is stored beside a stub is a helpful sentence: neither a pass nor an error. What is stored of a prediction tells nothing."""
     nb = nbformat.read(path, as_version=4)
     for id in exercise_cells(nb):
-        said, nothing = verdicts(nb, id), f"○ {id} not tried yet" if exercises[id].graded else f"○ {id}: no prediction yet"
+        said, nothing = (
+            verdicts(nb, id),
+            f"○ {id} not tried yet" if exercises[id].graded else f"○ {id}: no prediction yet",
+        )
         assert said and all(text.startswith(nothing) for text in said), said
     for cell in reveals(nb):
         assert text_of(cell).startswith("○ ") and len(cell.outputs) == 1, "nothing is shown before the answer"
@@ -68,7 +76,9 @@ def solution_lines_above(nb):
         if ex is not None and not ex.is_value:
             given = {bare(line) for line in ex.stub.split("\n")}
             lines = {bare(line) for line in ex.solution.split("\n") if not HEADER.match(line)} - given
-            found |= {ex.id: copied} if (copied := [line for line in lines if len(line) >= 18 and line in above]) else {}
+            found |= (
+                {ex.id: copied} if (copied := [line for line in lines if len(line) >= 18 and line in above]) else {}
+            )
         above += bare_text(cell.source)
     return found
 
@@ -111,6 +121,10 @@ def test_a_wrong_answer_is_seen(tmp_path):
     id = next(id for id, ex in exercises.items() if not ex.is_value)
     ex = exercises[id]
     for source, ok in ((ex.solution, True), (ex.source_of(ex.bank[0]), False), (ex.stub, False)):
-        cells = [new_code_cell("from minigrad.course import check"), new_code_cell(source), new_code_cell(f'check("{id}", {ex.entry})')]
+        cells = [
+            new_code_cell("from minigrad.course import check"),
+            new_code_cell(source),
+            new_code_cell(f'check("{id}", {ex.entry})'),
+        ]
         cells[1].metadata["minigrad"] = {"exercise": id}
         assert (not_passed(execute(new_notebook(cells=cells), tmp_path)) == {}) == ok, source

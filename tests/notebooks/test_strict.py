@@ -2,6 +2,7 @@
 
 The strict run itself is not here: pytest collects notebooks/ with nbval (see pyproject.toml), one test for each cell.
 """
+
 import os
 import re
 import subprocess
@@ -18,8 +19,22 @@ from .store import ROOT, all_notebooks, clean_home, store
 def nbval(*paths):
     """What pytest says about these notebooks, with the options of pyproject.toml, in a process of its own."""
     assert paths, "without a notebook, pytest would run every test there is, this one included"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-c", "pyproject.toml", *map(str, paths)]
-    command.append("--noconftest")  # `clean_home` says all; a conftest.py that lies beside a temporary folder is not ours
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        "-c",
+        "pyproject.toml",
+        *map(str, paths),
+    ]
+    command.append(
+        "--noconftest"
+    )  # `clean_home` says all; a conftest.py that lies beside a temporary folder is not ours
     with clean_home():
         env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)

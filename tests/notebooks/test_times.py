@@ -22,7 +22,11 @@ def estimate(number: int) -> float:
     cells = nbformat.read(NOTEBOOKS / CHAPTERS[number].notebook, as_version=4).cells
     prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     words = len(re.sub(r"\$\$.*?\$\$|</?[a-z][^>]*>", "", prose, flags=re.S).split())
-    code = [c.source for c in cells if c.cell_type == "code" and "minigrad" not in c.metadata and not c.source.startswith("check(")]
+    code = [
+        c.source
+        for c in cells
+        if c.cell_type == "code" and "minigrad" not in c.metadata and not c.source.startswith("check(")
+    ]
     lines = sum(len(source.splitlines()) for source in code)
     pictures = sum(bool(PICTURE.match(source.splitlines()[-1])) for source in code)
     asked = exercises.chapter(f"{number:02d}").values() if f"{number:02d}" in exercises.chapters() else []

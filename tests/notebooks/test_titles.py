@@ -34,6 +34,8 @@ def test_the_contents_and_the_page_about_the_course_have_the_titles():
 ])  # fmt: skip
 def test_errors_and_what_is_stored_of_them_have_the_titles(folder, pattern):
     files = [path for path in sorted((ROOT / folder).rglob("*")) if path.suffix in (".py", ".ipynb", ".txt")]
-    named = [(path.name, int(n), title) for path in files for n, title in re.findall(pattern, path.read_text("utf-8"), re.M)]
+    named = [
+        (path.name, int(n), title) for path in files for n, title in re.findall(pattern, path.read_text("utf-8"), re.M)
+    ]
     assert len(named) > 20
     assert [found for found in named if TITLES[found[1]] != found[2]] == []

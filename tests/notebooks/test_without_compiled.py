@@ -2,6 +2,7 @@
 
 What lives here: some chapters, run in a kernel that finds neither. Pictures may differ (another layout); every text is the stored one.
 """
+
 import os
 
 import nbformat
@@ -24,23 +25,36 @@ ASK = "import importlib.util as found; print(*[found.find_spec(name) for name in
 
 def texts(cell):
     """What a cell shows as text."""
-    return [output.get("text") or output.get("data", {}).get("text/plain") or output.get("evalue", "") for output in cell.outputs]
+    return [
+        output.get("text") or output.get("data", {}).get("text/plain") or output.get("evalue", "")
+        for output in cell.outputs
+    ]
 
 
-@pytest.mark.parametrize("chapter", part(["01_three_ways", "05_build_the_engine", "09_tensors"], 0, always=["09_tensors"]))
+@pytest.mark.parametrize(
+    "chapter", part(["01_three_ways", "05_build_the_engine", "09_tensors"], 0, always=["09_tensors"])
+)
 def test_a_chapter_without_numba_and_pygraphviz(chapter, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(HIDE)
     nb = nbformat.read(NOTEBOOKS / f"{chapter}.ipynb", as_version=4)
     stored = [texts(cell) for cell in nb.cells if cell.cell_type == "code"]
-    changing = ["nbval-ignore-output" in cell.metadata.get("tags", []) for cell in nb.cells if cell.cell_type == "code"]  # times
+    changing = [
+        "nbval-ignore-output" in cell.metadata.get("tags", []) for cell in nb.cells if cell.cell_type == "code"
+    ]  # times
     for cell in nb.cells:
         if cell.cell_type == "code":
             cell.outputs = []
     nb.cells.append(nbformat.v4.new_code_cell(ASK))
     with clean_home():
         os.environ["PYTHONPATH"] = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
-        NotebookClient(nb, kernel_name="python3", timeout=120, coalesce_streams=True, store_widget_state=False,
-                       resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
+        NotebookClient(
+            nb,
+            kernel_name="python3",
+            timeout=120,
+            coalesce_streams=True,
+            store_widget_state=False,
+            resources={"metadata": {"path": str(NOTEBOOKS)}},
+        ).execute()
     *shown, hidden = [texts(cell) for cell in nb.cells if cell.cell_type == "code"]
     assert hidden == ["None None\n"], "numba or pygraphviz was found, so this test shows nothing"
     for now, before, skipped in zip(shown, stored, changing, strict=True):

@@ -1,4 +1,5 @@
 """The compiled optimiser steps against their numpy twins: equal to the last bit, for every combination of options."""
+
 import copy
 import itertools
 import weakref
@@ -47,14 +48,19 @@ def start(dtype, count, *keep):
 def test_adam(dtype, shape):
     for amsgrad, decay, decoupled, maximize, beta1 in itertools.product((0, 1), (0, 0.1), (0, 1), (0, 1), (0.9, 0.2)):
         numbers = (0.05, beta1, 0.99, 1e-6, decay, decoupled, maximize)
-        a, b = both(lambda p, g, m, v, top, step, n=numbers: kernels.adam(p, g, m, v, top, step, *n), start(dtype, shape, 1, 1, amsgrad))
+        a, b = both(
+            lambda p, g, m, v, top, step, n=numbers: kernels.adam(p, g, m, v, top, step, *n),
+            start(dtype, shape, 1, 1, amsgrad),
+        )
         assert all(x is y is None or np.array_equal(x, y) for x, y in zip(a, b, strict=True)), numbers
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(37,), (3, 5), ()])
 def test_sgd(dtype, shape):
-    for momentum, dampening, decay, nesterov, maximize in itertools.product((0, 0.9), (0, 0.3), (0, 0.1), (0, 1), (0, 1)):
+    for momentum, dampening, decay, nesterov, maximize in itertools.product(
+        (0, 0.9), (0, 0.3), (0, 0.1), (0, 1), (0, 1)
+    ):
         options = (0.05, momentum, dampening, decay, nesterov, maximize)
         a, b = both(lambda p, g, buffer, step, o=options: kernels.sgd(p, g, buffer, *o), start(dtype, shape, momentum))
         assert all(x is y is None or np.array_equal(x, y) for x, y in zip(a, b, strict=True)), options
@@ -139,7 +145,9 @@ CHANGES = (replaces_numbers, loads_a_state, leaves_a_gradient_out, turns_a_gradi
 def test_one_call_for_all_parameters(change, dtype, monkeypatch):
     """Equal to one call for each, whatever is changed between two steps."""
     calls, of, step_of = [], kernels.Together.of, kernels.Together.step
-    monkeypatch.setattr(kernels.Together, "step", lambda self, *options: calls.append(step_of(self, *options)) or calls[-1])
+    monkeypatch.setattr(
+        kernels.Together, "step", lambda self, *options: calls.append(step_of(self, *options)) or calls[-1]
+    )
 
     def trained(together):
         monkeypatch.setattr(kernels.Together, "of", of if together else lambda *_: None)

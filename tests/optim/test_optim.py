@@ -1,4 +1,5 @@
 """Optimizers and schedulers beyond the numbers: groups, state, closures, hooks, versions, errors and warnings."""
+
 # ruff: noqa: E501  (a case is one line)
 import copy
 import math
@@ -57,7 +58,10 @@ def test_groups():
         optim.SGD([a, a])
     named = optim.SGD(nn.Linear(1, 1).named_parameters())
     assert named.param_groups[0]["param_names"] == ["weight", "bias"]
-    with pytest.raises(ValueError, match="all optimizer param groups should be with/without names. cannot add param group without names"):
+    with pytest.raises(
+        ValueError,
+        match="all optimizer param groups should be with/without names. cannot add param group without names",
+    ):
         named.add_param_group({"params": [a]})
 
 
@@ -109,7 +113,15 @@ def test_closure_runs_with_recording_and_its_loss_is_returned():
     assert w.item() == pytest.approx(2.4)
 
 
-@pytest.mark.parametrize("make", [lambda p: optim.SGD(p, lr=0.1, momentum=0.9), lambda p: optim.Adam(p, amsgrad=True), lambda p: optim.RMSprop(p, momentum=0.5), optim.Adagrad])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda p: optim.SGD(p, lr=0.1, momentum=0.9),
+        lambda p: optim.Adam(p, amsgrad=True),
+        lambda p: optim.RMSprop(p, momentum=0.5),
+        optim.Adagrad,
+    ],
+)
 def test_state_survives_saving(make):
     a, b = weights(1), weights(1)
     first, second = make(a), make(b)
@@ -131,7 +143,10 @@ def test_load_state_dict_errors_and_casting():
     o = optim.Adam(weights())
     with pytest.raises(ValueError, match="loaded state dict has a different number of parameter groups"):
         o.load_state_dict({"state": {}, "param_groups": []})
-    with pytest.raises(ValueError, match="loaded state dict contains a parameter group that doesn't match the size of optimizer's group"):
+    with pytest.raises(
+        ValueError,
+        match="loaded state dict contains a parameter group that doesn't match the size of optimizer's group",
+    ):
         o.load_state_dict(optim.Adam(weights(1)).state_dict())
     p = weights(1)
     set_grads(p)
@@ -259,7 +274,9 @@ def test_schedulers_resume():
     for make in (
         lambda o: lr_scheduler.ExponentialLR(o, 0.9),
         lambda o: lr_scheduler.ReduceLROnPlateau(o, patience=1),
-        lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.ConstantLR(o, 0.1, 3), lr_scheduler.ExponentialLR(o, 0.5)], [3]),
+        lambda o: lr_scheduler.SequentialLR(
+            o, [lr_scheduler.ConstantLR(o, 0.1, 3), lr_scheduler.ExponentialLR(o, 0.5)], [3]
+        ),
     ):
         one, two = (optim.SGD(weights(1), lr=1.0) for _ in range(2))
         a, b = make(one), make(two)
@@ -278,14 +295,36 @@ def test_schedulers_resume():
             assert a.get_last_lr() == b.get_last_lr()
 
 
-@pytest.mark.parametrize("make", [optim.SGD, optim.Adam, optim.AdamW, optim.RMSprop, optim.Adagrad, optim.NAdam, optim.RAdam, optim.ASGD, optim.Rprop])
+@pytest.mark.parametrize(
+    "make",
+    [
+        optim.SGD,
+        optim.Adam,
+        optim.AdamW,
+        optim.RMSprop,
+        optim.Adagrad,
+        optim.NAdam,
+        optim.RAdam,
+        optim.ASGD,
+        optim.Rprop,
+    ],
+)
 def test_an_old_state_dict_without_later_options_and_with_plain_counts(make):
     p = weights(1)
     first = make(p, lr=0.1)
     set_grads(p)
     first.step()
     old = copy.deepcopy(first.state_dict())
-    for name in ("maximize", "foreach", "differentiable", "fused", "capturable", "amsgrad", "nesterov", "decoupled_weight_decay"):
+    for name in (
+        "maximize",
+        "foreach",
+        "differentiable",
+        "fused",
+        "capturable",
+        "amsgrad",
+        "nesterov",
+        "decoupled_weight_decay",
+    ):
         old["param_groups"][0].pop(name, None)
     for state in old["state"].values():
         state.update({k: v.item() for k, v in state.items() if isinstance(v, torch.Tensor) and not v.ndim})
@@ -314,7 +353,9 @@ def test_a_differentiable_step_has_gradients_for_its_options(make, betas):
         optimizer.step()
         return p
 
-    numbers = [torch.rand(3, dtype=torch.float64) + 0.5 for _ in range(4)] + [torch.tensor(v, dtype=torch.float64) for v in (0.8, 0.9)]
+    numbers = [torch.rand(3, dtype=torch.float64) + 0.5 for _ in range(4)] + [
+        torch.tensor(v, dtype=torch.float64) for v in (0.8, 0.9)
+    ]
     averages, numbers = numbers[:2], numbers[2:]
     inputs = [x.requires_grad_() for x in numbers]
     assert torch.autograd.gradcheck(new_parameter, inputs)
@@ -352,7 +393,10 @@ def test_a_rate_that_is_a_tensor_stays_the_same_tensor():
 
 def test_state_dicts_of_schedulers_have_pytorchs_names():
     o = optim.SGD(weights(1), lr=0.1, momentum=0.9)
-    one, cyclic = lr_scheduler.OneCycleLR(o, 0.5, 9).state_dict(), lr_scheduler.CyclicLR(o, 0.1, 0.5, mode="triangular2")
+    one, cyclic = (
+        lr_scheduler.OneCycleLR(o, 0.5, 9).state_dict(),
+        lr_scheduler.CyclicLR(o, 0.1, 0.5, mode="triangular2"),
+    )
     assert one["_schedule_phases"][0]["start_lr"] == "initial_lr" and one["_anneal_func_type"] == "cos"
     assert "_scale_fn_ref" not in cyclic.state_dict() and cyclic._scale_fn_ref(3) == 0.25
     other = lr_scheduler.CyclicLR(o, 0.1, 0.5)

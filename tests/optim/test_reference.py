@@ -1,4 +1,5 @@
 """Every optimiser and scheduler against real PyTorch: the same gradients in, the same twenty steps, states and learning rates out."""
+
 import pytest
 
 import minigrad
@@ -18,18 +19,29 @@ def test_twenty_steps(make, dtype):
     agree(record.optimizer(minigrad, make, dtype), OPTIMIZERS[f"{make} {dtype}"], TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("make", [m for m in cases.OPTIMIZERS if not any(word in m for word in ("groups", "torch.tensor", "Adafactor"))])
+@pytest.mark.parametrize(
+    "make", [m for m in cases.OPTIMIZERS if not any(word in m for word in ("groups", "torch.tensor", "Adafactor"))]
+)
 def test_a_differentiable_step_is_the_same_step(make):
-    params = [record.tensor(minigrad, record.seeded(f"parameter {i}", s)).requires_grad_().clone() for i, s in enumerate(record.SHAPES)]
+    params = [
+        record.tensor(minigrad, record.seeded(f"parameter {i}", s)).requires_grad_().clone()
+        for i, s in enumerate(record.SHAPES)
+    ]
     o = eval(f"minigrad.optim.{make[:-1]}, differentiable=True)", {"minigrad": minigrad, "params": params})
     found = {}
     for step in (1, 2):
         for i, p in enumerate(params):
-            p.grad = None if (i, step) == (2, 2) else record.tensor(minigrad, record.seeded(f"gradient {i} {step}", record.SHAPES[i]))
+            p.grad = (
+                None
+                if (i, step) == (2, 2)
+                else record.tensor(minigrad, record.seeded(f"gradient {i} {step}", record.SHAPES[i]))
+            )
         o.step()
         found[f"after {step}"] = [record.numbers(p) for p in params]
     assert all(p.grad_fn is not None for p in params)
-    agree(found, {key: OPTIMIZERS[f"{make} float64"][key] for key in found}, 1e-8)  # the rate of NAdam is kept in float32
+    agree(
+        found, {key: OPTIMIZERS[f"{make} float64"][key] for key in found}, 1e-8
+    )  # the rate of NAdam is kept in float32
 
 
 @pytest.mark.parametrize("make", cases.LBFGS)
@@ -43,5 +55,7 @@ def test_scheduler(make):
 
 
 def test_the_stored_answers_are_those_of_the_cases():
-    assert OPTIMIZERS.keys() == {f"{make} {dtype}" for make in cases.OPTIMIZERS for dtype in TOLERANCE} | set(cases.LBFGS)
+    assert OPTIMIZERS.keys() == {f"{make} {dtype}" for make in cases.OPTIMIZERS for dtype in TOLERANCE} | set(
+        cases.LBFGS
+    )
     assert SCHEDULERS.keys() == set(cases.SCHEDULERS)

@@ -7,6 +7,7 @@ the site itself, so that a classroom without a network can host all of it.
 Nobody has to install anything in a notebook, because the page's Pyodide is given a lock file of its own: Pyodide's list of packages, to
 which we add minigrad and what Pyodide does not have. numba and pygraphviz exist in no browser and are left out by their markers.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -33,11 +34,28 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 ROOT = Path(__file__).parents[2]
 EXTENSIONS = ("@jupyterlite/pyodide-kernel-extension", "@jupyter-widgets/jupyterlab-manager", "anywidget")
-BROWSER = {"sys_platform": "emscripten", "platform_system": "Emscripten", "platform_machine": "wasm32", "os_name": "posix", "extra": ""}
-KERNEL = ("micropip", "piplite", "ipykernel", "comm", "pyodide-kernel", "jedi", "ipython")  # what the page's kernel would fetch one by one
+BROWSER = {
+    "sys_platform": "emscripten",
+    "platform_system": "Emscripten",
+    "platform_machine": "wasm32",
+    "os_name": "posix",
+    "extra": "",
+}
+KERNEL = (
+    "micropip",
+    "piplite",
+    "ipykernel",
+    "comm",
+    "pyodide-kernel",
+    "jedi",
+    "ipython",
+)  # what the page's kernel would fetch one by one
 COURSE = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
 LOADED = [*KERNEL, COURSE]  # by the names of distributions, as Pyodide's list has them
-ON_THE_PAGE = {"jupyterlab-widgets", "widgetsnbextension"}  # needs of ipywidgets that are front ends only; EXTENSIONS has them
+ON_THE_PAGE = {
+    "jupyterlab-widgets",
+    "widgetsnbextension",
+}  # needs of ipywidgets that are front ends only; EXTENSIONS has them
 START = "00_start_here.ipynb"
 LOCK = "static/pyodide-lock/pyodide-lock.json"
 
@@ -45,7 +63,9 @@ LOCK = "static/pyodide-lock/pyodide-lock.json"
 def run(*command: str | Path, **where: Any) -> None:
     done = subprocess.run([*map(str, command)], capture_output=True, text=True, **where)
     if done.returncode:
-        sys.exit(f"minigrad: this went wrong: {' '.join(map(str, command))}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        sys.exit(
+            f"minigrad: this went wrong: {' '.join(map(str, command))}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        )
 
 
 def pip(*arguments: str | Path) -> None:
@@ -56,12 +76,23 @@ def download(what: str, python: str, folder: Path) -> Path:
     """Fetch a wheel of plain Python from the Python package index, as that version of Python would."""
     before = {*folder.glob("*.whl")}
     version = ".".join(python.split(".")[:2])
-    pip("download", "--no-deps", "--only-binary=:all:", "--platform=any", "--python-version", version, "--dest", folder, what)
+    pip(
+        "download",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--platform=any",
+        "--python-version",
+        version,
+        "--dest",
+        folder,
+        what,
+    )
     (wheel,) = {*folder.glob("*.whl")} - before
     return wheel
 
 
 # ---- wheels and the lock
+
 
 def metadata(wheel: Path) -> email.message.Message:
     with zipfile.ZipFile(wheel) as archive:
@@ -91,8 +122,17 @@ def pinned() -> dict[str, str]:
 
 def entry(wheel: Path, url: str, depends: Sequence[str]) -> dict[str, Any]:
     name, version, *_ = parse_wheel_filename(wheel.name)
-    return {"name": name, "version": str(version), "file_name": url, "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
-            "imports": imports(wheel), "depends": [*depends], "install_dir": "site", "package_type": "package", "unvendored_tests": False}
+    return {
+        "name": name,
+        "version": str(version),
+        "file_name": url,
+        "sha256": hashlib.sha256(wheel.read_bytes()).hexdigest(),
+        "imports": imports(wheel),
+        "depends": [*depends],
+        "install_dir": "site",
+        "package_type": "package",
+        "unvendored_tests": False,
+    }
 
 
 def extend(lock: dict[str, Any], wheels: list[Path], folder: Path) -> None:
@@ -107,7 +147,9 @@ def extend(lock: dict[str, Any], wheels: list[Path], folder: Path) -> None:
             other = canonicalize_name(need.name)
             there = packages.get(other)
             if other not in ours and not (there and need.specifier.contains(there["version"], prereleases=True)):
-                ours[other] = download(f"{need.name}=={exact[other]}" if other in exact else f"{need.name}{need.specifier}", python, folder)
+                ours[other] = download(
+                    f"{need.name}=={exact[other]}" if other in exact else f"{need.name}{need.specifier}", python, folder
+                )
                 todo.append(other)
             depends.append(other)
         packages[name] = entry(wheel, f"../../pypi/{wheel.name}", depends)
@@ -139,6 +181,7 @@ def whole(lock: dict[str, Any], pyodide: Path | None, host: str, names: list[str
 
 # ---- Pyodide
 
+
 def get_pyodide(source: str, folder: Path) -> Path | None:
     """Unpack or copy PYODIDE, a folder or an archive (a path or an address), into `folder`. None if it is left to its host."""
     if not source:
@@ -151,7 +194,9 @@ def get_pyodide(source: str, folder: Path) -> Path | None:
         source = str(archive)
     path = Path(source).expanduser()
     if not path.exists():
-        sys.exit(f"minigrad: there is no {source}. PYODIDE is a folder that has pyodide.mjs, or the archive of a release of Pyodide.")
+        sys.exit(
+            f"minigrad: there is no {source}. PYODIDE is a folder that has pyodide.mjs, or the archive of a release of Pyodide."
+        )
     if path.is_file():
         with tarfile.open(path) as archive_file:
             archive_file.extractall(folder.parent / "unpacked", filter="data")
@@ -170,16 +215,21 @@ def get_lock(pyodide: Path | None) -> tuple[dict[str, Any], str]:
     if pyodide:
         about = pyodide / "package.json"
         version = json.loads(about.read_text())["version"] if about.exists() else PYODIDE_VERSION
-        return json.loads((pyodide / "pyodide-lock.json").read_text()), f"{PYODIDE_CDN_URL.replace(PYODIDE_VERSION, version)}/"
+        return json.loads(
+            (pyodide / "pyodide-lock.json").read_text()
+        ), f"{PYODIDE_CDN_URL.replace(PYODIDE_VERSION, version)}/"
     try:
         with urllib.request.urlopen(f"{PYODIDE_CDN_URL}/pyodide-lock.json", timeout=60) as answer:
             return json.load(answer), f"{PYODIDE_CDN_URL}/"
     except OSError as error:
-        sys.exit(f"minigrad: Pyodide's list of packages could not be fetched from {PYODIDE_CDN_URL} ({error}). Without a network,\n"
-                 "say where a copy of Pyodide is: make site PYODIDE=/path/to/pyodide.tar.bz2")
+        sys.exit(
+            f"minigrad: Pyodide's list of packages could not be fetched from {PYODIDE_CDN_URL} ({error}). Without a network,\n"
+            "say where a copy of Pyodide is: make site PYODIDE=/path/to/pyodide.tar.bz2"
+        )
 
 
 # ---- the site
+
 
 def configure(site: Path, local: bool) -> None:
     """Point the page at the lock, at the site's own Pyodide if it has one, and let the kernel start with the course in it."""
@@ -187,8 +237,11 @@ def configure(site: Path, local: bool) -> None:
     config = json.loads(path.read_text())
     data = config.setdefault("jupyter-config-data", {})
     settings = data.setdefault("litePluginSettings", {}).setdefault("@jupyterlite/pyodide-kernel-extension:kernel", {})
-    settings["loadPyodideOptions"] = {"lockFileURL": f"./{LOCK}", "packages": LOADED,
-                                      "env": {"HOME": "/home/pyodide", "MINIGRAD_PROGRESS": "/drive/progress.json"}}
+    settings["loadPyodideOptions"] = {
+        "lockFileURL": f"./{LOCK}",
+        "packages": LOADED,
+        "env": {"HOME": "/home/pyodide", "MINIGRAD_PROGRESS": "/drive/progress.json"},
+    }
     if local:
         settings["pyodideUrl"] = "./static/pyodide/pyodide.mjs"
     data.update(appName="minigrad", contentsStorageName="minigrad: notebooks", settingsStorageName="minigrad: settings")
@@ -222,7 +275,9 @@ def extension(name: str) -> Path:
     for base in (sysconfig.get_path("data"), sys.prefix):
         if (found := Path(base) / "share/jupyter/labextensions" / name).exists():
             return found
-    sys.exit(f"minigrad: the page needs the JupyterLab extension {name}, which is not installed. `make site` installs it.")
+    sys.exit(
+        f"minigrad: the page needs the JupyterLab extension {name}, which is not installed. `make site` installs it."
+    )
 
 
 def build(site: Path, pyodide_source: str, api: Path | None) -> None:
@@ -250,11 +305,34 @@ def build(site: Path, pyodide_source: str, api: Path | None) -> None:
     extend(lock, sorted(wheels.glob("*.whl")), wheels)
     missing = whole(lock, pyodide, host, LOADED, wheels)
     config = work / "jupyter_lite_config.json"
-    config.write_text(json.dumps({"LiteBuildConfig": {
-        "ignore_sys_prefix": ["federated_extensions"], "federated_extensions": [str(extension(name)) for name in EXTENSIONS],
-        "apps": ["lab"], "no_unused_shared_packages": True, "no_sourcemaps": True}}))
-    run(sys.executable, "-m", "jupyterlite_core", "build", "--config", config, "--lite-dir", lite, "--contents", notebooks,
-        "--output-dir", site, cwd=work)
+    config.write_text(
+        json.dumps(
+            {
+                "LiteBuildConfig": {
+                    "ignore_sys_prefix": ["federated_extensions"],
+                    "federated_extensions": [str(extension(name)) for name in EXTENSIONS],
+                    "apps": ["lab"],
+                    "no_unused_shared_packages": True,
+                    "no_sourcemaps": True,
+                }
+            }
+        )
+    )
+    run(
+        sys.executable,
+        "-m",
+        "jupyterlite_core",
+        "build",
+        "--config",
+        config,
+        "--lite-dir",
+        lite,
+        "--contents",
+        notebooks,
+        "--output-dir",
+        site,
+        cwd=work,
+    )
     configure(site, local=pyodide is not None)
     (site / LOCK).parent.mkdir(parents=True, exist_ok=True)
     (site / LOCK).write_text(json.dumps(lock))
@@ -262,15 +340,23 @@ def build(site: Path, pyodide_source: str, api: Path | None) -> None:
         shutil.copytree(api, site / "reference")  # api/ is JupyterLite's
     shutil.rmtree(work)
     size = sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) / 1e6
-    print(f"minigrad: the site is in {os.path.relpath(site)} ({size:.0f} MB). Any web server can show it, for example\n"
-          f"    {Path(sys.executable).name} -m http.server --directory {os.path.relpath(site)} --bind localhost 8000")
+    print(
+        f"minigrad: the site is in {os.path.relpath(site)} ({size:.0f} MB). Any web server can show it, for example\n"
+        f"    {Path(sys.executable).name} -m http.server --directory {os.path.relpath(site)} --bind localhost 8000"
+    )
     if pyodide and missing:
-        print(f"minigrad: PYODIDE is a part of Pyodide. When a page is opened, its host still sends {', '.join(sorted(missing))}")
+        print(
+            f"minigrad: PYODIDE is a part of Pyodide. When a page is opened, its host still sends {', '.join(sorted(missing))}"
+        )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m tests.site", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pyodide", default="", help="a folder with pyodide.mjs, or a release's archive; default: Pyodide's host")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.site", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--pyodide", default="", help="a folder with pyodide.mjs, or a release's archive; default: Pyodide's host"
+    )
     parser.add_argument("--api", type=Path, help="the reference pages, to be put beside the course")
     parser.add_argument("--output", type=Path, default=ROOT / "build/site")
     asked = parser.parse_args()

@@ -4,6 +4,7 @@ What lives here: opening the page as a learner does, the stored pictures without
 Python: a backward pass, the time limit of a check, progress that is still there after the page is loaded again. What does not: building
 (__main__.py). It takes a minute, so it is a command of its own.
 """
+
 from __future__ import annotations
 
 import functools
@@ -23,11 +24,20 @@ from tests.browser.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
 KERNEL_STARTS = 90_000  # milliseconds: Pyodide is compiled by the browser the first time
 NOTEBOOK = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 CELLS = [  # what a learner's cell says, and what must stand under it; none needs numpy
-    ("from minigrad import Value; x = Value(1.0); y = (3 * x + 2) ** 2; y.backward(); print(y.data, x.grad)", "25.0 30.0"),
+    (
+        "from minigrad import Value; x = Value(1.0); y = (3 * x + 2) ** 2; y.backward(); print(y.data, x.grad)",
+        "25.0 30.0",
+    ),
     ("import sys; print(sys.platform, 'numba' in sys.modules)", "emscripten False"),
-    ("import minigrad.course.guard as guard, doctest, minigrad.scalar as scalar; print(doctest.testmod(scalar).failed)", "0"),
-    ("exec('def endless():\\n while True: pass'); from minigrad.course.exercise import Limits; "
-     "print(guard.run(lambda f: f(), endless, (), Limits(seconds=0.2))['late'])", "True"),
+    (
+        "import minigrad.course.guard as guard, doctest, minigrad.scalar as scalar; print(doctest.testmod(scalar).failed)",
+        "0",
+    ),
+    (
+        "exec('def endless():\\n while True: pass'); from minigrad.course.exercise import Limits; "
+        "print(guard.run(lambda f: f(), endless, (), Limits(seconds=0.2))['late'])",
+        "True",
+    ),
     ("from minigrad.course import progress; print(repr(progress.update('01.a', tries=1, passed=True)))", "''"),
 ]
 
@@ -82,9 +92,13 @@ def main(site: Path) -> None:
         expect(page.locator(f"{NOTEBOOK} .jp-Cell").first).to_be_visible(timeout=60_000)
         names = {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
         expect(page.locator(".jp-DirListing-item")).to_have_count(len(names))
-        print(f"  the page opens on {page.locator('.jp-mod-current .lm-TabBar-tabLabel').first.inner_text()}, with {len(names)} notebooks")
+        print(
+            f"  the page opens on {page.locator('.jp-mod-current .lm-TabBar-tabLabel').first.inner_text()}, with {len(names)} notebooks"
+        )
         page.locator(".jp-DirListing-item", has_text="01_three_ways").dblclick()
-        pictures = page.locator(f"{NOTEBOOK} .jp-RenderedSVG img, {NOTEBOOK} .jp-RenderedSVG svg, {NOTEBOOK} .jp-RenderedImage img")
+        pictures = page.locator(
+            f"{NOTEBOOK} .jp-RenderedSVG img, {NOTEBOOK} .jp-RenderedSVG svg, {NOTEBOOK} .jp-RenderedImage img"
+        )
         expect(pictures.first).to_be_attached(timeout=30_000)
         print("  chapter 01 shows its stored pictures")
         if "pyodideUrl" not in settings:

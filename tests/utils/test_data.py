@@ -1,4 +1,5 @@
 """Datasets and loaders: what comes out, in PyTorch's order, and the errors."""
+
 # ruff: noqa: E501  (a case is one line)
 import collections
 
@@ -29,7 +30,9 @@ def seeded(seed):
 def test_shuffling_is_pytorchs():
     torch.manual_seed(3)
     assert [batches(data.DataLoader(TEN, batch_size=4, shuffle=True)) for _ in range(2)] == SHUFFLED
-    assert torch.rand(2).tolist() == pytest.approx([0.5944212079048157, 0.887856662273407])  # as many numbers were drawn, too
+    assert torch.rand(2).tolist() == pytest.approx(
+        [0.5944212079048157, 0.887856662273407]
+    )  # as many numbers were drawn, too
     torch.manual_seed(3)
     next(iter(data.DataLoader(TEN, batch_size=4)))
     assert torch.rand(2).tolist() == pytest.approx([0.2858424782752991, 0.026954829692840576])
@@ -79,7 +82,9 @@ def test_iterable_dataset():
     assert [b.tolist() for b in data.DataLoader(Numbers(), batch_size=2)] == [[0, 1], [2, 3], [4]]
     assert [b.tolist() for b in data.DataLoader(Numbers(), batch_size=2, drop_last=True)] == [[0, 1], [2, 3]]
     assert list(data.DataLoader(Numbers(), batch_size=None)) == [0, 1, 2, 3, 4]
-    with pytest.raises(ValueError, match="DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle=True"):
+    with pytest.raises(
+        ValueError, match="DataLoader with IterableDataset: expected unspecified shuffle option, but got shuffle=True"
+    ):
         data.DataLoader(Numbers(), shuffle=True)
 
 
@@ -97,7 +102,10 @@ def test_collate():
     assert [part.tolist() for part in collate([(1, 2), (3, 4)])] == [[1, 3], [2, 4]]
     with pytest.raises(RuntimeError, match="each element in list of batch should be of equal size"):
         collate([[1], [1, 2]])
-    with pytest.raises(TypeError, match="default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class 'object'>"):
+    with pytest.raises(
+        TypeError,
+        match="default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class 'object'>",
+    ):
         collate([object()])
 
 
@@ -106,9 +114,18 @@ def test_collate():
     [
         ({"batch_size": 0}, "batch_size should be a positive integer value, but got batch_size=0"),
         ({"shuffle": True, "sampler": [0]}, "sampler option is mutually exclusive with shuffle"),
-        ({"batch_sampler": [[0]], "shuffle": True}, "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last"),
-        ({"batch_size": None, "drop_last": True}, "batch_size=None option disables auto-batching and is mutually exclusive with drop_last"),
-        ({"num_workers": -1}, "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing."),
+        (
+            {"batch_sampler": [[0]], "shuffle": True},
+            "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last",
+        ),
+        (
+            {"batch_size": None, "drop_last": True},
+            "batch_size=None option disables auto-batching and is mutually exclusive with drop_last",
+        ),
+        (
+            {"num_workers": -1},
+            "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.",
+        ),
     ],
 )
 def test_errors_are_pytorchs(options, message):

@@ -1,4 +1,5 @@
 """The small data sets: shapes, balance, seeds, and that they can be learnt (and not too easily)."""
+
 import difflib
 import hashlib
 import itertools
@@ -19,7 +20,12 @@ PLANE = [datasets.moons, datasets.circles, datasets.spirals]
 def test_points(make):
     for n in (1, 7, 150):
         points, labels = make(n)
-        assert points.shape == (n, 2) and points.dtype == torch.float32 and labels.shape == (n,) and labels.dtype == torch.int64
+        assert (
+            points.shape == (n, 2)
+            and points.dtype == torch.float32
+            and labels.shape == (n,)
+            and labels.dtype == torch.int64
+        )
     counts = np.bincount(labels.array)
     assert counts.max() - counts.min() <= 1
     again, other = make(150), make(150, seed=1)
@@ -36,7 +42,9 @@ def test_without_noise_the_points_lie_on_their_curves():
     points, labels = datasets.moons(40, noise=0)
     x, y = points.array.T
     inside = labels.array == 0
-    assert np.allclose((x**2 + y**2)[inside], 1, atol=1e-6) and np.allclose(((x - 1) ** 2 + (y - 0.5) ** 2)[~inside], 1, atol=1e-6)
+    assert np.allclose((x**2 + y**2)[inside], 1, atol=1e-6) and np.allclose(
+        ((x - 1) ** 2 + (y - 0.5) ** 2)[~inside], 1, atol=1e-6
+    )
 
 
 def test_numbers_are_the_same_everywhere():
@@ -60,13 +68,39 @@ def test_a_small_network_learns_the_moons():
 
 
 SCIKIT_LEARNS = "68aea062d35a127749050fa0e52dca09d6569ac08092c925610e0954e172dde2"  # 1,797 rows of 65 bytes
-FORMS = [0, 130, 256, 386, 516, 646, 776, 915, 1029, 1157, 1287, 1415, 1545, 1667]  # where data/digits.txt says that they begin
+FORMS = [
+    0,
+    130,
+    256,
+    386,
+    516,
+    646,
+    776,
+    915,
+    1029,
+    1157,
+    1287,
+    1415,
+    1545,
+    1667,
+]  # where data/digits.txt says that they begin
 
 
 def test_digits_are_those_of_the_source():
     images, labels = datasets.digits(seed=None)
     assert images.shape == (1797, 1, 8, 8) and images.dtype == torch.float32 and labels.dtype == torch.int64
-    assert np.bincount(labels.array).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]  # counts that UCI prints
+    assert np.bincount(labels.array).tolist() == [
+        178,
+        182,
+        177,
+        183,
+        181,
+        182,
+        181,
+        179,
+        174,
+        180,
+    ]  # counts that UCI prints
     numbers = np.c_[images.array.reshape(1797, 64), labels.array].astype(np.uint8)
     assert hashlib.sha256(numbers.tobytes()).hexdigest() == SCIKIT_LEARNS
     first = [0, 0, 5, 13, 9, 1, 0, 0, 0, 0, 13, 15, 10, 15, 5, 0]
@@ -113,7 +147,12 @@ def test_shifted_digits_are_the_same_ones_moved_and_a_linear_model_fails_on_them
         assert fits, "moved by at most one pixel, and no ink is lost"
         corners.append(fits[0])
     assert min(Counter(corners).values()) > 100 and len(set(corners)) == 9  # each of the nine places
-    assert torch.equal(moved, datasets.digits(seed=seed, shift=1)[0]) and datasets.digits(3, shift=2)[0].shape == (3, 1, 12, 12)
+    assert torch.equal(moved, datasets.digits(seed=seed, shift=1)[0]) and datasets.digits(3, shift=2)[0].shape == (
+        3,
+        1,
+        12,
+        12,
+    )
     assert of_500(still, labels) > 430 and of_500(moved, labels) < 375
     with pytest.raises(ValueError, match="shift must be a whole number of pixels from 0 to 7, not -1"):
         datasets.digits(3, shift=-1)
@@ -121,7 +160,11 @@ def test_shifted_digits_are_the_same_ones_moved_and_a_linear_model_fails_on_them
 
 def test_the_digits_name_their_source_and_licence():
     source = "https://doi.org/10.24432/C50P49"
-    for text in (datasets.digits.__doc__, (ROOT / "minigrad/data/digits.txt").read_text(), (ROOT / "LICENSE").read_text()):
+    for text in (
+        datasets.digits.__doc__,
+        (ROOT / "minigrad/data/digits.txt").read_text(),
+        (ROOT / "LICENSE").read_text(),
+    ):
         assert source in text and "CC BY 4.0" in text and "Alpaydin" in text
 
 

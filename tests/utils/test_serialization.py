@@ -1,4 +1,5 @@
 """save and load: everything comes back as it was, and nothing in a file can run code."""
+
 import io
 import json
 import math
@@ -21,9 +22,18 @@ def there_and_back(x):
 
 
 def test_plain_data():
-    data = {"a": [1, 2.5, True, None, "ü"], 3: (1, (2, [])), (1, "k"): {}, "x": math.inf, "y": -math.inf, "o": OrderedDict(b=1, a=2)}
+    data = {
+        "a": [1, 2.5, True, None, "ü"],
+        3: (1, (2, [])),
+        (1, "k"): {},
+        "x": math.inf,
+        "y": -math.inf,
+        "o": OrderedDict(b=1, a=2),
+    }
     back = there_and_back(data)
-    assert back == data and type(back["o"]) is OrderedDict and list(back["o"]) == ["b", "a"] and type(back[3][1]) is tuple
+    assert (
+        back == data and type(back["o"]) is OrderedDict and list(back["o"]) == ["b", "a"] and type(back[3][1]) is tuple
+    )
     assert math.isnan(there_and_back(math.nan))
     assert there_and_back(torch.Size([2, 3])) == torch.Size([2, 3]) and there_and_back(torch.int8) is torch.int8
     assert there_and_back(np.float32(0.5)) == 0.5

@@ -1,4 +1,5 @@
 """%audit: what a class's own backward pass left, its first wrong rule, and the usual cause; the picture says the same."""
+
 import pytest
 
 from minigrad import Value
@@ -68,7 +69,9 @@ def test_a_right_engine():
     assert said(y, names) == "No backward pass of y has run yet, so there is nothing to compare. Its rules are right."
     backward(y)
     assert said(y, names) == "All 7 gradients behind y are right."
-    assert said(names["u"], names).endswith("the backward pass was run from another result, so nothing was compared. Its rules are right.")
+    assert said(names["u"], names).endswith(
+        "the backward pass was run from another result, so nothing was compared. Its rules are right."
+    )
 
 
 @pytest.mark.parametrize("run", [True, False])

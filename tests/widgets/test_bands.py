@@ -1,4 +1,5 @@
 """Pictures in bands: all cards whole and apart, wires from card to card around everything, whatever the width; layers and cuts on them."""
+
 import linecache
 import random
 import re
@@ -59,7 +60,11 @@ def recurrent(steps=6):
     return graph(hs[-1], names={"x": x, "w": w, "hs": hs})
 
 
-BUILDS = [*(pytest.param(lambda s=s: chain(s), id=f"chain {s}") for s in range(4)), lambda: classifier()[2], lambda: recurrent(12)]
+BUILDS = [
+    *(pytest.param(lambda s=s: chain(s), id=f"chain {s}") for s in range(4)),
+    lambda: classifier()[2],
+    lambda: recurrent(12),
+]
 
 
 @pytest.mark.parametrize("build", BUILDS)
@@ -79,7 +84,9 @@ def test_in_bands_everything_is_there_and_apart(noted, build):
             edge, line = view.trace["edges"][wire["id"]], list(points(wire["d"]))
             source, target = cards[edge["source"]], cards[edge["target"]]
             begins = wire["tag"] if "tag" in wire else source
-            assert line[0][0] == pytest.approx(begins["x"] + begins["w"], abs=0.2) and line[-1][0] == pytest.approx(target["x"], abs=0.2)
+            assert line[0][0] == pytest.approx(begins["x"] + begins["w"], abs=0.2) and line[-1][0] == pytest.approx(
+                target["x"], abs=0.2
+            )
             if "tag" in wire:
                 assert max(x for x, _ in line) - wire["tag"]["x"] < 250
                 assert target["y"] - 90 < wire["tag"]["y"] < target["y"] + target["h"] + 90
@@ -159,7 +166,9 @@ def by_hand():
     return graph(loss, names={"Wx": Wx, "Wh": Wh, "h": h, "loss": loss})
 
 
-@pytest.mark.parametrize("build", [by_hand, detached, turns, deep, lambda: recurrent(12), lambda: chain(2), lambda: classifier()[2]])
+@pytest.mark.parametrize(
+    "build", [by_hand, detached, turns, deep, lambda: recurrent(12), lambda: chain(2), lambda: classifier()[2]]
+)
 def test_what_is_folded_depends_on_the_present_size_of_the_stage_alone(noted, build):
     """A stage that was small shows what a fresh one of its present size shows, and a wider stage shows no fewer cards."""
     scalar.record_lines(True, VALUES)
@@ -214,7 +223,12 @@ def test_the_ways_between_bands_do_not_cross(noted):
             elif a == c and abs(b - d) > 3:
                 upright.append((wire["id"], a, min(b, d), max(b, d)))
     assert flat and upright
-    assert [] == [(i, k) for i, y, left, right in flat for k, x, top, low in upright if i != k and left < x < right and top < y < low]
+    assert [] == [
+        (i, k)
+        for i, y, left, right in flat
+        for k, x, top, low in upright
+        if i != k and left < x < right and top < y < low
+    ]
 
 
 def test_a_small_picture_has_no_bands(noted):
@@ -225,7 +239,9 @@ def test_a_network_of_tensors_opens_as_its_layers(noted):
     model, L, view = classifier()
     nodes = {n["label"]: n for n in view.trace["nodes"]}
     assert list(nodes) == ["X", *(f"model[{k}]" for k in range(5)), "t", "L"]
-    assert [nodes[f"model[{k}]"]["function"] for k in (0, 1)] == ["Linear", "Tanh"] and nodes["L"]["function"] == "cross_entropy"
+    assert [nodes[f"model[{k}]"]["function"] for k in (0, 1)] == ["Linear", "Tanh"] and nodes["L"][
+        "function"
+    ] == "cross_entropy"
     assert nodes["L"]["value"] == pytest.approx(L.item(), rel=1e-6)
     L.backward()
     arrays = view.trace["arrays"]
@@ -240,7 +256,9 @@ def test_a_network_of_tensors_opens_as_its_layers(noted):
     shown = svg(view.trace, view.picture)
     assert "weight (8, 2)" in shown and "bias (3,)" in shown
     forward = sum(s["phase"] == "forward" for s in view.trace["steps"])
-    assert shown.count("<path") > svg(view.trace, view.picture, forward).count("<path"), "gradients come with the backward pass"
+    assert shown.count("<path") > svg(view.trace, view.picture, forward).count("<path"), (
+        "gradients come with the backward pass"
+    )
 
 
 def test_a_module_that_is_opened_keeps_its_data_outside(noted):
@@ -269,7 +287,9 @@ def test_a_detach_is_a_cut_wire_at_its_place(noted):
     view = cut_graph("detach")
     nodes = {n["label"]: n for n in view.trace["nodes"]}
     assert nodes["target"]["cut"] == {"sources": [nodes["h"]["id"]], "how": "h.detach()"}
-    assert nodes["target"]["stops"] == "target was made of what h.detach() cut off in line 3: no gradient goes back to h."
+    assert (
+        nodes["target"]["stops"] == "target was made of what h.detach() cut off in line 3: no gradient goes back to h."
+    )
     (cut,) = view.picture["cuts"]
     cards = {c["id"]: c for c in view.picture["cards"]}
     assert cut["source"] == nodes["h"]["id"] and cards[cut["target"]]["x"] > cards[cut["source"]]["x"]
@@ -305,13 +325,18 @@ def test_flat_cards_take_less_room_and_say_the_same(noted, build):
     whole, flat = layout(view.trace, frames), layout(view.trace, frames, flat=True)
     assert flat["w"] * flat["h"] < 0.9 * whole["w"] * whole["h"] and all(c["flat"] for c in flat["cards"])
     assert [w["pw"] for w in flat["wires"]] == [0] * len(whole["wires"]) and not any("text" in w for w in flat["wires"])
-    assert [c["text"] for c in flat.get("cuts", ())] == [c["text"] for c in whole.get("cuts", ())], "the words at a cut stay"
+    assert [c["text"] for c in flat.get("cuts", ())] == [c["text"] for c in whole.get("cuts", ())], (
+        "the words at a cut stay"
+    )
     boxes = [(c["x"], c["y"], c["x"] + c["w"], c["y"] + c["h"]) for c in flat["cards"]]
     for k, (left, top, right, low) in enumerate(boxes):
         assert all(right <= a or c <= left or low <= b or d <= top for a, b, c, d in boxes[:k])
     drawn = svg(view.trace, flat)
     assert all(f">{c['name']}<" in drawn for c in flat["cards"])
-    both = re.findall(r'<text class="v" style="([^"]*)" x="12" y="38">([^<]*)</text><text class="d"[^>]*? x="(\d+)" y="38">([^<]*)<', drawn)
+    both = re.findall(
+        r'<text class="v" style="([^"]*)" x="12" y="38">([^<]*)</text><text class="d"[^>]*? x="(\d+)" y="38">([^<]*)<',
+        drawn,
+    )
     assert len(both) >= 5
     for style, value, right, grad in both:
         assert 12 + (6.7 if "11px" in style else 8.2) * (len(value) + len(grad)) < float(right), f"{value} meets {grad}"

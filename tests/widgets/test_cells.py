@@ -1,4 +1,5 @@
 """A cell that runs again puts away what it showed before, also from IPython's memory of results."""
+
 import gc
 import sys
 import weakref

@@ -27,14 +27,18 @@ DESCEND = exercises["01.b"].solution
     (DESCEND.replace("return", "  return"), "Indent"),
     ("%matplotlib inline\n" + DESCEND.replace("(", "((", 1), "SyntaxError in line 2"),
 ])  # fmt: skip
-def test_a_cell_that_is_no_python_is_said_to_be_so_and_the_version_before_it_is_not_judged(shell, capsys, broken, words):
+def test_a_cell_that_is_no_python_is_said_to_be_so_and_the_version_before_it_is_not_judged(
+    shell, capsys, broken, words
+):
     cell = 'said = repr(check("01.b", descend))'
     shell.run_cell(DESCEND, store_history=True)
     shell.run_cell(cell, store_history=True)
     assert shell.user_ns["said"].startswith("✓")
     shell.run_cell(broken, store_history=True)
     shell.run_cell(cell, store_history=True)
-    assert "not judged: the newest text of descend did not run" in shell.user_ns["said"] and words in shell.user_ns["said"]
+    assert (
+        "not judged: the newest text of descend did not run" in shell.user_ns["said"] and words in shell.user_ns["said"]
+    )
     shell.run_cell("%time 1\n" + DESCEND, store_history=True)  # with a magic, and right again
     shell.run_cell(cell, store_history=True)
     assert shell.user_ns["said"].startswith("✓")
@@ -47,14 +51,20 @@ def test_a_half_written_class_is_told_what_comes_next_and_one_failure():
     said, page = repr(result), result._repr_html_()
     assert "Next: `__mul__`" in said and "of 43 work" in said and said.count("\n  ✗ ") == 1
     assert said.index("Next:") < said.index("\n  ✗ ") and page.index("Next:") < page.index("<li>")
-    assert page.count("<li>") == 43 and page.index("<details>") < page.index("<li>✓"), "the others are folded away, and can be opened"
-    assert "r-method" not in said and "__rmul__" not in said, "no advice about what only fails because __mul__ is missing"
+    assert page.count("<li>") == 43 and page.index("<details>") < page.index("<li>✓"), (
+        "the others are folded away, and can be opened"
+    )
+    assert "r-method" not in said and "__rmul__" not in said, (
+        "no advice about what only fails because __mul__ is missing"
+    )
     assert "sum ✓ · product ✗" in said
 
 
 def test_a_method_that_is_still_the_stubs_comes_next():
     ex = exercises["05.a"]
-    started = ex.stub.replace("...  # local derivative × out.grad, for self and for other", "self.grad += out.grad; other.grad += out.grad")
+    started = ex.stub.replace(
+        "...  # local derivative × out.grad, for self and for other", "self.grad += out.grad; other.grad += out.grad"
+    )
     assert "Next: `__mul__`" in repr(Check()("05.a", ex.load(started)))
 
 
@@ -74,7 +84,9 @@ def test_points_have_one_decimal_and_are_never_rounded_up(score, points, said):
     assert f"({said} point" in repr(Result("05.a", "t", "failed", score, points))
 
 
-@pytest.mark.parametrize("id, call", [("01.a", 'check.predict("01.a", your_guess)'), ("01.b", 'check("01.b", descend)')])
+@pytest.mark.parametrize(
+    "id, call", [("01.a", 'check.predict("01.a", your_guess)'), ("01.b", 'check("01.b", descend)')]
+)
 def test_a_check_without_an_answer_says_which_call_is_meant(id, call):
     assert f"write `{call}`" in repr(Check()(id))
 

@@ -1,4 +1,5 @@
 """The duel of two computations: what is compared, what is named, and that two views have one step."""
+
 import json
 import random
 import re
@@ -119,6 +120,7 @@ def test_the_real_difference_is_named_whatever_is_swapped(first, then, other, af
 @pytest.mark.parametrize("seed", range(12))
 def test_one_changed_operation_is_found_in_any_program(data, seed):
     """A random program against itself with its operands swapped at random: no difference. With one constant changed: that one."""
+
     def run(swaps, constant):
         rng, swap = random.Random(seed), random.Random(swaps)
         pool = [Value(x) for x in data]
@@ -138,7 +140,11 @@ def test_one_changed_operation_is_found_in_any_program(data, seed):
     (out, marked), (again, _), (wrong, _) = run(1, 1.5), run(2, 1.5), run(2, 2.5)
     assert duel(out, again, names={"marked": marked}).difference is None
     found = duel(out, wrong, names={"marked": marked}).sentence
-    assert found.startswith("They part at marked") and found.endswith("The first multiplies by 1.5, the second by 2.5.") or marked.data == 0
+    assert (
+        found.startswith("They part at marked")
+        and found.endswith("The first multiplies by 1.5, the second by 2.5.")
+        or marked.data == 0
+    )
 
 
 def test_different_inputs_are_named():
@@ -210,7 +216,9 @@ def test_what_the_learners_own_backward_left_is_compared():
     assert rows(turned.right) == rows(d.left) and rows(turned.left)[1] == rows(d.right)[1]
     mine["a"].data = 5.0
     d.left.reopen()
-    assert not any("rows" in card for card in d.left.picture["cards"]), "the numbers of a view that was read again are others"
+    assert not any("rows" in card for card in d.left.picture["cards"]), (
+        "the numbers of a view that was read again are others"
+    )
     mine["a"].data = 2.0
     mine["b"].grad = 3.0
     assert duel(mine["d"], right["d"], names=mine).difference is None
@@ -247,8 +255,10 @@ def test_networks_that_part_stay_networks_and_the_neuron_is_marked(noted, other)
         assert [view.svg(step).count("≠ here") for step in (1, 2, view.total)] == [0, 1, 1]
     assert d.left.step == d.right.step == 6, "all numbers are there"
     svg = d.left.svg()
-    x, y, w, h = map(float, re.search(r'<rect class="z" x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)"', svg).groups())
-    cells = [tuple(map(float, found)) for found in re.findall(r'translate\(([-\d.]+)[ ,]([-\d.]+)\)', svg)]
+    x, y, w, h = map(
+        float, re.search(r'<rect class="z" x="(.+?)" y="(.+?)" width="(.+?)" height="(.+?)"', svg).groups()
+    )
+    cells = [tuple(map(float, found)) for found in re.findall(r"translate\(([-\d.]+)[ ,]([-\d.]+)\)", svg)]
     hidden = [(cx, cy) for cx, cy in cells if x < cx + 15 and cx - 15 < x + w and y < cy + 8 and cy - 8 < y + h]
     assert len(cells) > 12 and not hidden, "the mark hides no number"
 
@@ -286,4 +296,7 @@ def test_the_marks_band_is_that_of_the_view(noted):
     at = shown.difference.step
     assert at > 0
     drawn = [shown.left.svg(k) for k in (at - 1, at)]
-    assert [text.count('class="z"') for text in drawn] == [0, 1] and ["≠ here" in text for text in drawn] == [False, True]
+    assert [text.count('class="z"') for text in drawn] == [0, 1] and ["≠ here" in text for text in drawn] == [
+        False,
+        True,
+    ]

@@ -1,4 +1,5 @@
 """Errors that teach: each is provoked by code as learners write it, in a real IPython, and judged by what stands on the screen."""
+
 import re
 from traceback import walk_tb
 
@@ -278,7 +279,9 @@ def test_panel(shell, name):
     assert "How to fix it: " in text and "Read: chapter" in text and "%tb" in text
     assert "minigrad/" not in text.split(title)[1], "no file of the engine in the panel"
     seen = text[text.rindex(f"\n{title}\n") :]
-    golden.check("panels.txt", name, re.sub(r"(?m)^Line \d+ (in \w+ \(copy\.py\))", r"Line ... \1", seen))  # each Python has its own
+    golden.check(
+        "panels.txt", name, re.sub(r"(?m)^Line \d+ (in \w+ \(copy\.py\))", r"Line ... \1", seen)
+    )  # each Python has its own
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
@@ -291,12 +294,19 @@ def test_twenty_distinct_and_most_name_a_way_that_will_not_help(shell):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_html_is_the_same_on_every_run_and_escaped(shell):
     def card():
-        error = provoke(shell, ["w = torch.ones(2, requires_grad=True)\nname = '<script>'\nloss = (w * len('<b>')).sum(0, keepdim=True).expand(2)\nloss.backward()"])[1]
+        error = provoke(
+            shell,
+            [
+                "w = torch.ones(2, requires_grad=True)\nname = '<script>'\nloss = (w * len('<b>')).sum(0, keepdim=True).expand(2)\nloss.backward()"
+            ],
+        )[1]
         return explain.explain(error, error.__traceback__, shell)._repr_html_()
 
     first = card()
     assert first == card() and "0x" not in first and "In [" not in first
-    error = provoke(shell, ["x = torch.tensor(2., requires_grad=True)\nloss = (x * len('<script>')).item()\nloss.backward()"])[1]
+    error = provoke(
+        shell, ["x = torch.tensor(2., requires_grad=True)\nloss = (x * len('<script>')).item()\nloss.backward()"]
+    )[1]
     html = explain.explain(error, error.__traceback__, shell)._repr_html_()
     assert "<script>" not in html and "&lt;script&gt;" in html
 
@@ -340,9 +350,15 @@ def test_other_errors_are_none_of_our_business(shell, code):
 FIRST_DAY = {
     "math.tanh": (["import math\nfrom minigrad import Value\nx = Value(2.0)", "math.tanh(x * 2)"], "(x * 2).tanh()"),
     "grad()": (["from minigrad import Value\nx = Value(2.0)", "x.grad()"], "Leave the parentheses away: x.grad"),
-    "grad() before backward": (["t = torch.ones(2, requires_grad=True)", "t.grad()"], "Leave the parentheses away: t.grad"),
+    "grad() before backward": (
+        ["t = torch.ones(2, requires_grad=True)", "t.grad()"],
+        "Leave the parentheses away: t.grad",
+    ),
     "a function in sum": (["def f(x):\n    return x", "sum([f for x in [1.0]])"], "Call it: f(...)"),
-    "a function beside a Value": (["from minigrad import Value\nx = Value(2.0)\ndef f(x):\n    return x", "x + f"], "Call it: f(...)"),
+    "a function beside a Value": (
+        ["from minigrad import Value\nx = Value(2.0)\ndef f(x):\n    return x", "x + f"],
+        "Call it: f(...)",
+    ),
     "a function beside a Tensor": (["def f(x):\n    return x", "torch.ones(2) * f"], "Call it: f(...)"),
     "a generator": (["from minigrad import Value\nx = Value(2.0)", "x * (v for v in [x])"], "sum(… for … in …)"),
     "no return": (["def f(x):\n    x * 2", "f(1.0) + 1"], "f has no return"),
@@ -379,7 +395,10 @@ def test_an_unknown_exercise_shows_only_the_learners_line(shell):
     assert "There is no exercise '1.a'" in text and "checking.py" not in text
 
 
-@pytest.mark.parametrize("cells", [["(torch.ones(3, requires_grad=True) * 2).backward()"], ["t = torch.ones(3)", "import math; math.tanh(t)"]])
+@pytest.mark.parametrize(
+    "cells",
+    [["(torch.ones(3, requires_grad=True) * 2).backward()"], ["t = torch.ones(3)", "import math; math.tanh(t)"]],
+)
 def test_advice_is_printed_once(shell, cells):
     text, error = provoke(shell, cells)
     assert "How to fix it" in text and "Instead: " not in text
@@ -436,7 +455,9 @@ a + torch.ones(3)"""
     text, _ = provoke(shell, [cell])
     assert "The size of tensor a (4) must match" in text
     with capture_output() as screen:
-        shell.run_cell("class Bad(RuntimeError):\n    def __str__(self):\n        raise ValueError('no text')\nraise Bad()")
+        shell.run_cell(
+            "class Bad(RuntimeError):\n    def __str__(self):\n        raise ValueError('no text')\nraise Bad()"
+        )
     assert "Bad" in screen.stdout and "Traceback" in screen.stdout
 
 
@@ -460,7 +481,9 @@ def test_nothing_is_kept_alive(shell):
 def test_async_cells_and_functions(shell):
     text, _ = provoke(shell, ["import asyncio\nx = torch.ones(3, 4)\nawait asyncio.sleep(0)\nx @ x"])
     assert "The inner sizes of the product differ" in text and "x @ x" in text
-    text, _ = provoke(shell, ["def model(x, w):\n    h = x @ w\n    return h", "model(torch.ones(2, 3), torch.ones(2, 3))"])
+    text, _ = provoke(
+        shell, ["def model(x, w):\n    h = x @ w\n    return h", "model(torch.ones(2, 3), torch.ones(2, 3))"]
+    )
     assert "Line 2 in model (another cell)" in text and "x @ w.T" in text
 
 
@@ -504,7 +527,9 @@ def test_names_and_what_was_given(shell, cells, says):
 
 def test_an_error_of_the_engine_without_a_panel_shows_only_the_learners_lines(shell):
     text, error = provoke(shell, ["def f(x):\n    return torch.func.grad(lambda x: x * 2)(x)", "f(torch.ones(2))"])
-    assert str(error) in text and "return torch.func.grad" in text and "f(torch.ones(2))" in text and "%tb shows" in text
+    assert (
+        str(error) in text and "return torch.func.grad" in text and "f(torch.ones(2))" in text and "%tb shows" in text
+    )
     assert "transforms.py" not in text
 
 

@@ -1,4 +1,5 @@
 """%load_ext minigrad and %graph in a real IPython, without a browser."""
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -69,10 +70,21 @@ def test_what_a_variable_held_before_has_its_name_and_a_number(shell):
     shell.run_line_magic("unload_ext", "minigrad")
 
 
-@pytest.mark.parametrize("line, says", [
-    ("", "%graph y"), ("z", "There is no variable 'z' yet"), ("X", "Did you mean 'x'?"), ("3 +", "cannot read '3 +'"),
-    ("[x, x]", "list of Values"), ("3", "plain number"),
-    ("len", "function"), ("1/0", "ZeroDivisionError"), ("x.nothing", "AttributeError"), ("Value", "class")])
+@pytest.mark.parametrize(
+    "line, says",
+    [
+        ("", "%graph y"),
+        ("z", "There is no variable 'z' yet"),
+        ("X", "Did you mean 'x'?"),
+        ("3 +", "cannot read '3 +'"),
+        ("[x, x]", "list of Values"),
+        ("3", "plain number"),
+        ("len", "function"),
+        ("1/0", "ZeroDivisionError"),
+        ("x.nothing", "AttributeError"),
+        ("Value", "class"),
+    ],
+)
 def test_mistakes_get_a_sentence(shell, capsys, line, says):
     run(shell, "%load_ext minigrad")
     run(shell, "from minigrad import Value\nx = Value(1.0)")

@@ -5,6 +5,7 @@ What lives here: faults of the view that need no browser. What does not: a kille
 (test_lessons_all.py); a full disk and a wrong clock at a check (tests/course/test_check.py); hostile submissions
 (tests/course/test_grade.py); a hundred re-runs (test_graph.py, test_cells.py).
 """
+
 import math
 import time
 
@@ -16,9 +17,26 @@ import minigrad as torch
 from minigrad import Value
 from widgets import graph
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-                    lambda x: st.lists(x) | st.dictionaries(st.text(), x), max_leaves=8)
-TRAITS = ["part", "front", "trace", "step", "leaves", "recorded", "inputs", "sweeps", "notice", "picture", "version", "tooltip", "nonsense"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda x: st.lists(x) | st.dictionaries(st.text(), x),
+    max_leaves=8,
+)
+TRAITS = [
+    "part",
+    "front",
+    "trace",
+    "step",
+    "leaves",
+    "recorded",
+    "inputs",
+    "sweeps",
+    "notice",
+    "picture",
+    "version",
+    "tooltip",
+    "nonsense",
+]
 
 
 def message(state):
@@ -95,5 +113,7 @@ def test_a_clock_that_goes_backwards(monkeypatch):
     y = x * x + x
     y.backward()
     view = graph(y, names={"x": x, "y": y})
-    assert x.grad == 7.0 and [e["phase"] for e in view.trace["steps"]] == sorted((e["phase"] for e in view.trace["steps"]), reverse=True)
+    assert x.grad == 7.0 and [e["phase"] for e in view.trace["steps"]] == sorted(
+        (e["phase"] for e in view.trace["steps"]), reverse=True
+    )
     view.close()

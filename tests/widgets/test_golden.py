@@ -52,7 +52,9 @@ def test_lesson_golden(name):
     if isinstance(view, LessonView):
         golden.check(file, "one move", moves(name))
         for name_ in [control.name for control in view.figure.controls()]:
-            control = next((c for c in view.figure.controls() if c.name == name_), None)  # a move may take another control away
+            control = next(
+                (c for c in view.figure.controls() if c.name == name_), None
+            )  # a move may take another control away
             if control is not None and (value := other_place(view.figure, control)) is not None:
                 view.set(**{name_: value})
         golden.check(file, "all moved", parts(view))
@@ -113,5 +115,10 @@ def test_every_golden_file_is_a_lessons():
 def test_a_scene_has_all_that_is_written_in_a_picture():
     svg = make("passes").picture()
     seen = [re.sub("<[^>]*>", "", text) for text in re.findall(r"<text[^>]*>(.*?)</text>", svg)]
-    assert golden.words(golden.scene(svg)) == [" ".join(golden.unescape(text).split()) for text in seen] and len(seen) > 5
-    assert golden.scene(golden.picture(golden.scene(svg), "<style/>")).splitlines()[1:] == golden.scene(svg).splitlines()[1:]
+    assert (
+        golden.words(golden.scene(svg)) == [" ".join(golden.unescape(text).split()) for text in seen] and len(seen) > 5
+    )
+    assert (
+        golden.scene(golden.picture(golden.scene(svg), "<style/>")).splitlines()[1:]
+        == golden.scene(svg).splitlines()[1:]
+    )

@@ -1,4 +1,5 @@
 """The kernel's half of the view: names, sweeps, what a moved slider does, what is kept alive, what is refused."""
+
 import gc
 import json
 import math
@@ -46,7 +47,13 @@ def test_names_come_from_the_caller():
 def test_starts_after_the_forward_pass():
     x = Value(1.0)
     y = (3 * x + 2) ** 2
-    assert (graph(y).step, graph(y).total, graph(y, step="start").step, graph(y, step="end").step, graph(y, step=2).step) == (4, 8, 0, 8, 2)
+    assert (
+        graph(y).step,
+        graph(y).total,
+        graph(y, step="start").step,
+        graph(y, step="end").step,
+        graph(y, step=2).step,
+    ) == (4, 8, 0, 8, 2)
 
 
 def test_sweeps_hold_the_true_function():
@@ -74,7 +81,9 @@ def test_a_moved_slider_changes_the_view_and_nothing_of_the_learners():
     now = {n["label"]: n for n in view.shown_now()["nodes"]}
     assert [now[name]["value"] for name in "xy"] == [1.0, math.tanh(-1.25)]
     assert now["w"]["grad"] == pytest.approx(1 - math.tanh(-1.25) ** 2)
-    assert {n["label"]: n["value"] for n in graph(y).whole["nodes"]}["x"] == 0.5, "a new view starts where the learner's inputs stand"
+    assert {n["label"]: n["value"] for n in graph(y).whole["nodes"]}["x"] == 0.5, (
+        "a new view starts where the learner's inputs stand"
+    )
     after = {s["node"]: s for s in view.sweeps}
     assert after[ids["x"]] is before[ids["x"]], "the moved input's own table still holds"
     view.inputs = {**view.inputs, str(ids["x"]): 0.123456}
@@ -251,7 +260,9 @@ def test_a_forgotten_zero_grad_is_noticed():
     v, w = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
     for notices in ("", "w.grad and v.grad are not what this backward pass alone"):
         loss = (w * v).sum()
-        assert "add up" not in graph(loss, names={"w": w, "v": v, "loss": loss}).notice, "backward() was not called from this one"
+        assert "add up" not in graph(loss, names={"w": w, "v": v, "loss": loss}).notice, (
+            "backward() was not called from this one"
+        )
         loss.backward()
         shown = graph(loss, names={"w": w, "v": v, "loss": loss}).notice
         assert notices in shown and ("Gradients add up" in shown) == bool(notices)
@@ -383,7 +394,9 @@ def test_a_class_of_the_learners_own():
     ids = {n["label"]: n["id"] for n in view.trace["nodes"]}
     assert {"p", "q", "r"} <= set(ids) and len(view.sweeps) == 2
     view.inputs = {**view.inputs, str(ids["p"]): 5.0}
-    assert p.data == 2.0 and view._subject.now()["nodes"][ids["r"]]["value"] == 15.0  # the objects of another class are left alone
+    assert (
+        p.data == 2.0 and view._subject.now()["nodes"][ids["r"]]["value"] == 15.0
+    )  # the objects of another class are left alone
 
 
 def test_an_operation_that_the_engine_does_not_know_has_no_sliders():
@@ -396,10 +409,23 @@ def test_an_operation_that_the_engine_does_not_know_has_no_sliders():
     assert view.sweeps == [] and "mystery" in view.svg()
 
 
-@pytest.mark.parametrize("thing, says", [
-    (3, "plain number"), (2.5, "x = Value(2.5)"), ([Value(1.0)], "sum(values)"), ({"a": Value(1.0)}, "sum(values)"), ([1, 2], "list"),
-    ("y", "str"), (None, "NoneType"), (math.sin, "function"), (Value, "class"), (type("Scalar", (), {})(), "no attributes"),
-    (type("Scalar", (), {"__init__": lambda self: vars(self).update(data=2.0)})(), "`_prev`"), (object(), "a scalar class of your own")])
+@pytest.mark.parametrize(
+    "thing, says",
+    [
+        (3, "plain number"),
+        (2.5, "x = Value(2.5)"),
+        ([Value(1.0)], "sum(values)"),
+        ({"a": Value(1.0)}, "sum(values)"),
+        ([1, 2], "list"),
+        ("y", "str"),
+        (None, "NoneType"),
+        (math.sin, "function"),
+        (Value, "class"),
+        (type("Scalar", (), {})(), "no attributes"),
+        (type("Scalar", (), {"__init__": lambda self: vars(self).update(data=2.0)})(), "`_prev`"),
+        (object(), "a scalar class of your own"),
+    ],
+)
 def test_what_has_no_graph(thing, says):
     with pytest.raises(TypeError) as error:
         graph(thing)
@@ -410,10 +436,24 @@ def test_values_have_graphs():
     assert not_a_graph(Value(1.0)) == ""
 
 
-@pytest.mark.parametrize("program", [
-    lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / b, lambda a, b: a**b, lambda a, b: a**-2 + 3**b,
-    lambda a, b: -a, lambda a, b: abs(a - b), lambda a, b: a.exp() + b.log(), lambda a, b: a.sin() * b.cos(),
-    lambda a, b: a.tanh() + b.sigmoid() + a.relu() + b.sqrt(), lambda a, b: a.max(b) + a.min(b) + a**0.5, lambda a, b: 1 / a - 2 * b])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda a, b: a + b,
+        lambda a, b: a - b,
+        lambda a, b: a * b,
+        lambda a, b: a / b,
+        lambda a, b: a**b,
+        lambda a, b: a**-2 + 3**b,
+        lambda a, b: -a,
+        lambda a, b: abs(a - b),
+        lambda a, b: a.exp() + b.log(),
+        lambda a, b: a.sin() * b.cos(),
+        lambda a, b: a.tanh() + b.sigmoid() + a.relu() + b.sqrt(),
+        lambda a, b: a.max(b) + a.min(b) + a**0.5,
+        lambda a, b: 1 / a - 2 * b,
+    ],
+)
 def test_a_slider_runs_every_operation_again(program):
     a, b = Value(0.7), Value(1.3)
     y = program(a, b)
@@ -426,7 +466,11 @@ def test_a_slider_runs_every_operation_again(program):
     view.inputs = new
     fresh = program(Value(2.25), Value(0.4))
     now = view.shown_now()
-    assert now["nodes"][now["root"]]["value"] == pytest.approx(fresh.data, rel=1e-15) and (a.data, b.data, y.data) == (0.7, 1.3, held)
+    assert now["nodes"][now["root"]]["value"] == pytest.approx(fresh.data, rel=1e-15) and (a.data, b.data, y.data) == (
+        0.7,
+        1.3,
+        held,
+    )
 
 
 @settings(max_examples=300, deadline=None)
@@ -472,11 +516,15 @@ def test_the_cards_of_a_compiled_step_say_which_loop_they_became():
     assert found["MeanBackward0"][0] == ["loop1"] and "became" not in nodes["w"]
     assert nodes["loss"]["became"]["lines"][-1] in step.source
     assert ("loop1", "loop1") in [c.get("became") for c in view.picture["cards"]]
-    at = next(k for k, s in enumerate(view.trace["steps"], 1) if s["kind"] == "compute" and s["node"] == nodes["loss"]["id"])
+    at = next(
+        k for k, s in enumerate(view.trace["steps"], 1) if s["kind"] == "compute" and s["node"] == nodes["loss"]["id"]
+    )
     assert view.trace["steps"][at - 1]["say"].endswith("In the program: loop1.")
     assert ">loop1</text>" in view.svg() and ") (compiled: loop1; going back loop1)" in repr(view)
     assert "says what became of it in the program" in view.notice and "used up" not in view.notice + repr(view)
-    assert all("became" not in n for n in graph((torch.tanh(x @ torch.ones(3, requires_grad=True))).sum()).trace["nodes"])
+    assert all(
+        "became" not in n for n in graph((torch.tanh(x @ torch.ones(3, requires_grad=True))).sum()).trace["nodes"]
+    )
 
 
 def test_a_layer_of_a_compiled_step_says_what_became_of_its_operations():

@@ -1,4 +1,5 @@
 """What the view saves: every kind of file is what its name says, shows the step and the numbers that are shown, and needs no browser."""
+
 import io
 import sys
 
@@ -42,7 +43,9 @@ def test_the_corners_of_a_gif_are_not_white_on_a_dark_page(tmp_path, dark):
 
 def test_a_png_is_the_shown_step_in_the_wanted_colours(tmp_path):
     view, _ = neuron()
-    light, dark = (np.asarray(Image.open(view.save(tmp_path / "a.png", dark=d)).convert("RGB")).mean() for d in (False, True))
+    light, dark = (
+        np.asarray(Image.open(view.save(tmp_path / "a.png", dark=d)).convert("RGB")).mean() for d in (False, True)
+    )
     assert light > 200 and dark < 90
     files = [view.save(tmp_path / f"{k}.png", step=k).read_bytes() for k in (0, 3, view.total)]
     assert len(set(files)) == 3
@@ -56,7 +59,9 @@ def test_a_saved_picture_has_the_numbers_that_are_shown(tmp_path):
     view.inputs = {**view.inputs, str(leaf): 1.0}
     now = view.shown_now()
     shown = now["nodes"][now["root"]]["value"]
-    assert shown != y.data and f">{shown:.6f}".replace("-", "−") in view.save(tmp_path / "a.svg", step=view.total).read_text("utf-8")
+    assert shown != y.data and f">{shown:.6f}".replace("-", "−") in view.save(
+        tmp_path / "a.svg", step=view.total
+    ).read_text("utf-8")
     assert f"value {shown:.6f}".replace("-", "−") in view.save(tmp_path / "a.dot").read_text("utf-8")
 
 

@@ -1,4 +1,5 @@
 """Folds: by module and by repetition, what they show is exact, whatever is open; ten thousand nodes open folded."""
+
 import inspect
 import random
 
@@ -69,7 +70,10 @@ def test_whatever_is_open_every_number_is_exact(seed, count, data):
             assert got == pytest.approx(true[label], rel=1e-9, abs=1e-12)
     for n in t["nodes"]:
         if n["kind"] == "fold" and n["outs"] == 1:
-            assert (n["value"], n["grad"]) == (whole["nodes"][part.of[n["id"]]]["value"], whole["nodes"][part.of[n["id"]]]["grad"])
+            assert (n["value"], n["grad"]) == (
+                whole["nodes"][part.of[n["id"]]]["value"],
+                whole["nodes"][part.of[n["id"]]]["grad"],
+            )
     assert t["steps"][-1]["phase"] == "backward" and to_text(t)
 
 
@@ -115,7 +119,9 @@ def test_a_single_block_opens_and_equal_blocks_open_together(noted):
 
 
 def test_modules_are_folds_with_their_names(noted):
-    net = torch.nn.Sequential(*[torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0) for _ in range(3)])
+    net = torch.nn.Sequential(
+        *[torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0) for _ in range(3)]
+    )
     y = net(torch.randn(2, 5, 8)).pow(2).mean()
     view = graph(y, names={"net": net, "y": y})
     names = [f.name for f in view._folds.folds]
@@ -131,7 +137,9 @@ def test_modules_are_folds_with_their_names(noted):
     for name, p in net.named_parameters():
         label = "net[" + name.replace(".", "].", 1)
         if label in grads_of(view):
-            assert grads_of(view)[label] == pytest.approx((float(p.grad.min()), float(p.grad.max())), rel=1e-4, abs=1e-7)
+            assert grads_of(view)[label] == pytest.approx(
+                (float(p.grad.min()), float(p.grad.max())), rel=1e-4, abs=1e-7
+            )
     net.zero_grad()
 
 
@@ -258,9 +266,14 @@ def test_networks_of_values_fold_by_module(sizes, nonlin):
     loss = sum((v.tanh() for v in flat), Value(0.0))
     whole = trace(loss, {"model": model, "loss": loss})
     owner = {n["label"]: n["label"].rpartition(".")[0] for n in whole["nodes"] if n["kind"] == "leaf"}
-    parents = {n["id"]: [whole["nodes"][e["source"]] for e in whole["edges"] if e["target"] == n["id"]] for n in whole["nodes"]}
+    parents = {
+        n["id"]: [whole["nodes"][e["source"]] for e in whole["edges"] if e["target"] == n["id"]] for n in whole["nodes"]
+    }
     inside = [n for n in whole["nodes"] if n.get("inside")]
-    sums = sum(2 * a * b + (bool(nonlin) and k < len(sizes) - 1) * b for k, (a, b) in enumerate(zip([2, *sizes], sizes, strict=False)))
+    sums = sum(
+        2 * a * b + (bool(nonlin) and k < len(sizes) - 1) * b
+        for k, (a, b) in enumerate(zip([2, *sizes], sizes, strict=False))
+    )
     assert len(inside) == 2 * sums, "all of both calls, and nothing of the loss"
     for n in inside:
         path = n["scope"].removesuffix(" (call 2)")
@@ -295,7 +308,9 @@ def test_a_fold_of_inputs_has_no_slider_for_one_of_them():
     assert all(view.trace["nodes"][leaf]["kind"] == "leaf" for leaf in view.leaves)
 
 
-@pytest.mark.parametrize("y", [moons(4), program(1, 90), moons(1)], ids=["twelve units", "a long program", "one sample"])
+@pytest.mark.parametrize(
+    "y", [moons(4), program(1, 90), moons(1)], ids=["twelve units", "a long program", "one sample"]
+)
 def test_small_folds_open_first(y):
     """Where there is room for one more fold, it is the one with the fewest parts; then no more cards are there than were asked for."""
     folds = Folds(trace(y))
@@ -340,7 +355,11 @@ def named(names, result, **small):
     for open_ in ({folds.root.key}, folds.opening(8), folds.everything()):
         closed = folds.closed(open_)
         inside = sum(len(fold.members) for fold in closed)
-        assert folds.count(open_) == len(whole["nodes"]) - inside + len(closed) == len(Folded(whole, folds, open_).trace["nodes"])
+        assert (
+            folds.count(open_)
+            == len(whole["nodes"]) - inside + len(closed)
+            == len(Folded(whole, folds, open_).trace["nodes"])
+        )
     return [fold.name for fold in folds.folds if fold is not folds.root]
 
 
@@ -354,7 +373,9 @@ def test_a_fold_is_called_after_its_variable_and_its_line(lines):
     first = inspect.getsourcelines(expression)[1] + 3
     found = named(expression(Value), "g")
     assert found == [f"d, line {first + 1}", f"c, line {first + 2}", "c", f"d, line {first + 4}", "d", "g"]
-    assert named(expression(Value), "g", small=2)[-4:] == ["c", "d", "f", "g"], "several statements under their variables"
+    assert named(expression(Value), "g", small=2)[-4:] == ["c", "d", "f", "g"], (
+        "several statements under their variables"
+    )
 
 
 def softplus(x):
@@ -371,7 +392,9 @@ def test_a_fold_is_called_after_the_turn_or_the_function_that_made_it(lines):
     for _ in range(40):
         hs.append((hs[-1] * w + hs[0]).tanh())
     found = named({"w": w, "hs": hs, "y": hs[-1]}, "y")
-    assert {"hs[1]", "hs[39]", "hs[1] … hs[12]", "hs[13] … hs[24]"} <= set(found) and not any("×" in name for name in found)
+    assert {"hs[1]", "hs[39]", "hs[1] … hs[12]", "hs[13] … hs[24]"} <= set(found) and not any(
+        "×" in name for name in found
+    )
     a, b = softplus(w), softplus(h)
     y = a * 2 + b * 3
     found = named({"w": w, "y": y}, "y", small=1)
@@ -397,5 +420,7 @@ def test_attention_in_a_block_is_told_by_its_statements(noted):
     block, x = Block(), torch.randn(2, 3, 4)
     y = block(x).pow(2).mean()
     names, _ = folds_of(y, {"block": block, "y": y})
-    assert any(name.startswith("q, k, v, line ") for name in names) and any(name.startswith("scores, line ") for name in names)
+    assert any(name.startswith("q, k, v, line ") for name in names) and any(
+        name.startswith("scores, line ") for name in names
+    )
     assert "scores.softmax(-1) @ v" in names and not any("×" in name for name in names)

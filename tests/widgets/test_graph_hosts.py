@@ -3,6 +3,7 @@
 What lives here: rules that can be read off the module, the style sheet and the state. What does not: JupyterLab and Notebook 7, which are
 driven in a browser (tests/browser/).
 """
+
 import gzip
 import json
 import re
@@ -23,7 +24,9 @@ def test_nothing_comes_from_outside():
     for text in (MODULE, LOADER):
         for name in LANGUAGES:
             text = text.replace(name, "")
-        assert not re.search(r"https?:|//cdn|fetch\(|XMLHttpRequest|WebSocket|importScripts|document\.cookie|localStorage", text)
+        assert not re.search(
+            r"https?:|//cdn|fetch\(|XMLHttpRequest|WebSocket|importScripts|document\.cookie|localStorage", text
+        )
         assert not re.search(r"^\s*import\s", text, flags=re.M), "a module of one piece"
     assert not re.search(r"@import|url\(|@font-face", CSS)
 
@@ -48,8 +51,12 @@ def test_styles_stay_inside_the_view():
     plain = re.sub(r"/\*.*?\*/", "", CSS, flags=re.S)
     for selector in re.findall(r"(?:^|[}{;])\s*([^{}@;]+)\{", plain):
         for one in re.sub(r"\([^()]*\)", "", selector).split(","):
-            assert not one.strip() or ".mg-" in one or "::highlight" in one, f"{one.strip()!r} would style the host's page"
-    assert {*re.findall(r"::highlight\((.*?)\)", plain)} == {"minigrad-source"}  # the one mark in the notebook's own cells, which is ours
+            assert not one.strip() or ".mg-" in one or "::highlight" in one, (
+                f"{one.strip()!r} would style the host's page"
+            )
+    assert {*re.findall(r"::highlight\((.*?)\)", plain)} == {
+        "minigrad-source"
+    }  # the one mark in the notebook's own cells, which is ours
 
 
 def test_the_state_is_what_every_host_can_carry():
@@ -62,7 +69,9 @@ def test_the_state_is_what_every_host_can_carry():
     assert json.loads(state["trace"])["nodes"] and state["front"].startswith("IPY_MODEL_")
     for sweep in state["sweeps"]:
         assert isinstance(sweep["table"], bytes)
-    assert not {"log", "comm", "keys", "tabbable", "tooltip"} & {name for name in view.traits(sync=True) if name in vars(type(view))}
+    assert not {"log", "comm", "keys", "tabbable", "tooltip"} & {
+        name for name in view.traits(sync=True) if name in vars(type(view))
+    }
 
 
 def test_no_button_or_key_of_the_view_is_without_a_name():

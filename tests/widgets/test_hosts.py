@@ -2,6 +2,7 @@
 
 What lives here: one notebook of a learner's, and what each host must make of it. What does not: the magics' own tests (test_magics.py).
 """
+
 import re
 import shutil
 import subprocess
@@ -81,8 +82,22 @@ def test_the_kernel_of_its_own_needs_no_line(kernels):
 def test_nbconvert_makes_a_page_that_can_be_read_without_a_kernel(tmp_path):
     """Without the widgets' state; a page with it fetches the widgets' front end from the network when it is opened."""
     nbformat.write(notebook(), tmp_path / "it.ipynb")
-    run = subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "it.ipynb",
-                          "--ExecutePreprocessor.store_widget_state=False"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "nbconvert",
+            "--to",
+            "html",
+            "--execute",
+            "it.ipynb",
+            "--ExecutePreprocessor.store_widget_state=False",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert run.returncode == 0, run.stderr
     page = (tmp_path / "it.html").read_text("utf-8")
     assert "data:image/svg+xml" in page and SENTENCE in page and "66.0" in page
@@ -93,6 +108,8 @@ def test_papermill_with_another_parameter(tmp_path):
     nbformat.write(notebook(), tmp_path / "it.ipynb")
     # papermill stops at an error even where the cell announces one: the learner's own, PyTorch's sentence first
     with pytest.raises(papermill.PapermillExecutionError, match=SENTENCE):
-        papermill.execute_notebook(str(tmp_path / "it.ipynb"), str(tmp_path / "out.ipynb"), {"a": 1.0}, progress_bar=False)
+        papermill.execute_notebook(
+            str(tmp_path / "it.ipynb"), str(tmp_path / "out.ipynb"), {"a": 1.0}, progress_bar=False
+        )
     got = outputs(nbformat.read(tmp_path / "out.ipynb", 4))
     assert got["y.backward()\nx.grad"][0].data["text/plain"] == "30.0"

@@ -1,4 +1,5 @@
 """Where everything stands: cards apart, wires from card to card, the same picture every time, with Graphviz and without."""
+
 import random
 import re
 import subprocess
@@ -33,16 +34,28 @@ def ends(wire):
 
 
 @pytest.mark.parametrize("prog", PROGS)
-@pytest.mark.parametrize("t", [square(), tangle(30, 1), tangle(60, 2), trace(Value(2.0))], ids=["square", "tangle", "bigger", "leaf"])
+@pytest.mark.parametrize(
+    "t", [square(), tangle(30, 1), tangle(60, 2), trace(Value(2.0))], ids=["square", "tangle", "bigger", "leaf"]
+)
 def test_cards_stand_apart_and_wires_join_them(t, prog):
     picture = layout(t, prog=prog)
     cards = {c["id"]: c for c in picture["cards"]}
     assert sorted(cards) == [n["id"] for n in t["nodes"]]
     for a in cards.values():
-        assert a["x"] >= 0 and a["y"] >= 0 and a["x"] + a["w"] <= picture["w"] + 0.1 and a["y"] + a["h"] <= picture["h"] + 0.1
+        assert (
+            a["x"] >= 0
+            and a["y"] >= 0
+            and a["x"] + a["w"] <= picture["w"] + 0.1
+            and a["y"] + a["h"] <= picture["h"] + 0.1
+        )
         for b in cards.values():
             if a["id"] < b["id"]:
-                apart = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"] or a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
+                apart = (
+                    a["x"] + a["w"] <= b["x"]
+                    or b["x"] + b["w"] <= a["x"]
+                    or a["y"] + a["h"] <= b["y"]
+                    or b["y"] + b["h"] <= a["y"]
+                )
                 assert apart, (a, b)
     assert [w["id"] for w in picture["wires"]] == [e["id"] for e in t["edges"]]
     for wire, edge in zip(picture["wires"], t["edges"], strict=True):
@@ -59,7 +72,9 @@ def test_cards_stand_apart_and_wires_join_them(t, prog):
 @pytest.mark.parametrize("prog", PROGS)
 def test_pills_keep_clear_of_cards_and_of_each_other(prog):
     picture = layout(tangle(30, 3), prog=prog)
-    boxes = [(w["px"] - w["pw"] / 2, w["py"] - 10, w["px"] + w["pw"] / 2, w["py"] + 10) for w in picture["wires"] if w["pw"]]
+    boxes = [
+        (w["px"] - w["pw"] / 2, w["py"] - 10, w["px"] + w["pw"] / 2, w["py"] + 10) for w in picture["wires"] if w["pw"]
+    ]
     boxes += [(c["x"], c["y"], c["x"] + c["w"], c["y"] + c["h"]) for c in picture["cards"]]
     tags = [w["tag"] for w in picture["wires"] if "tag" in w]
     boxes += [(tag["x"], tag["y"] - 9, tag["x"] + tag["w"], tag["y"] + 9) for tag in tags]
@@ -94,7 +109,12 @@ def test_what_every_step_uses_is_named_beside_it(prog):
         for edge, wire in mine:
             target = cards[edge["target"]]
             assert wire["tag"]["name"] == name and 0 < target["x"] - (wire["tag"]["x"] + wire["tag"]["w"]) < 200
-            assert wire["tag"]["x"] + wire["tag"]["w"] < wire["px"] - wire["pw"] / 2 < wire["px"] + wire["pw"] / 2 < target["x"]
+            assert (
+                wire["tag"]["x"] + wire["tag"]["w"]
+                < wire["px"] - wire["pw"] / 2
+                < wire["px"] + wire["pw"] / 2
+                < target["x"]
+            )
     assert {label[edge["source"]] for edge, _ in tagged} == {"x", "weight"}
     assert all("tags" not in c for c in cards.values() if label[c["id"]] not in used)
 
@@ -126,10 +146,16 @@ def test_both_arrows_of_a_plus_a(prog):
 
 @pytest.mark.parametrize("prog", PROGS)
 def test_the_same_in_every_process(prog):
-    code = ("import sys; sys.path.insert(0, '.'); from tests.widgets.test_layout import *; import json; "
-            f"print(json.dumps(layout(tangle(40, 4), prog={prog!r})))")
-    runs = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}).stdout
-            for seed in ("1", "2")}
+    code = (
+        "import sys; sys.path.insert(0, '.'); from tests.widgets.test_layout import *; import json; "
+        f"print(json.dumps(layout(tangle(40, 4), prog={prog!r})))"
+    )
+    runs = {
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+        ).stdout
+        for seed in ("1", "2")
+    }
     assert len(runs) == 1
 
 
@@ -182,13 +208,15 @@ def test_a_custom_functions_rule_is_named_where_no_factor_is_known():
 
 
 def test_a_short_sign_leaves_its_room_to_the_name():
-    """"tiny.letter + tiny.place" was cut after twelve characters beside a lone "+"."""
+    """ "tiny.letter + tiny.place" was cut after twelve characters beside a lone "+"."""
     assert card_text("tiny.letter + tiny.place", "+")[1] == "tiny.letter + tiny…"
     assert card_text("a_name_of_no_small_length", "sum(another_name, dim=1)")[1] == "a_name_of_no…"
 
 
 def test_names_in_an_open_fold_leave_out_what_is_on_its_frame():
-    trace = {"nodes": [{"label": label} for label in ("net.block.first", "net.block[0]", "net.a + net.b", "other.first")]}
+    trace = {
+        "nodes": [{"label": label} for label in ("net.block.first", "net.block[0]", "net.a + net.b", "other.first")]
+    }
     frames = [Framed(1, "net", [0, 1, 2, 3], -1), Framed(2, "net.block", [0, 1], 0)]
     assert shorter_names(trace, frames) == {0: "first", 1: "block[0]"}
 

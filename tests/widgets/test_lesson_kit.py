@@ -88,8 +88,12 @@ def test_controls_say_what_they_show():
     shown = {c["name"]: c for c in parabola(m=7).scene["controls"]}
     assert "f" not in shown
     assert (shown["x"]["value"], shown["x"]["min"], shown["x"]["max"], shown["x"]["text"]) == (2, -3, 3, "2")
-    assert shown["h"]["value"] == -1 and (shown["h"]["min"], shown["h"]["max"]) == (-4, 0) and shown["h"]["text"] == "0.1"
-    assert shown["m"]["texts"] == ["1", "7", "10", "100"] and shown["m"]["value"] == 1, "a learner's own size is among the places"
+    assert (
+        shown["h"]["value"] == -1 and (shown["h"]["min"], shown["h"]["max"]) == (-4, 0) and shown["h"]["text"] == "0.1"
+    )
+    assert shown["m"]["texts"] == ["1", "7", "10", "100"] and shown["m"]["value"] == 1, (
+        "a learner's own size is among the places"
+    )
     assert shown["sign"]["texts"] == ["plus", "minus"] and shown["big"]["value"] is False
 
 
@@ -100,12 +104,18 @@ def test_a_refused_move_leaves_the_picture_and_says_why(content):
     view = parabola()
     before = view.picture()
     send(view, **content)
-    assert view.picture() == before and view.scene["mood"] == "bad" and view.scene["say"].endswith("shows what it showed before.")
+    assert (
+        view.picture() == before
+        and view.scene["mood"] == "bad"
+        and view.scene["say"].endswith("shows what it showed before.")
+    )
     send(view, press="back")
     assert view.scene["mood"] == "good"
 
 
-@pytest.mark.parametrize("content", [None, 7, "click", [], {}, {"set": 3}, {"set": "f", "value": 1}, {"set": "nothing", "value": 1}])
+@pytest.mark.parametrize(
+    "content", [None, 7, "click", [], {}, {"set": 3}, {"set": "f", "value": 1}, {"set": "nothing", "value": 1}]
+)
 def test_what_no_page_sends_is_ignored(content):
     view = parabola()
     before = view.scene
@@ -126,7 +136,9 @@ def test_a_button_that_may_not_be_pressed_is_off():
 
 def test_the_front_end_is_not_sent_with_each_lesson():
     state = parabola().get_state()
-    assert state["front"] == graph(Value(1.0) + 1).get_state()["front"], "one hidden model carries it, for lessons and graphs"
+    assert state["front"] == graph(Value(1.0) + 1).get_state()["front"], (
+        "one hidden model carries it, for lessons and graphs"
+    )
     assert len(json.dumps(state)) - len(json.dumps(state["scene"])) < 3_000 and "_css" not in state
 
 

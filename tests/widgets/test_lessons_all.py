@@ -106,7 +106,10 @@ LESSONS = {
     "jacobian_size": ({}, {"n": 10**6, "m": 3}),
     "ledger": ({"filled": 1}, {"f": cubic, "x": 2.0, "filled": "all"}),
     "loss_scaling": ({}, {"gradients": torch.tensor([1e-8, 0.5])}),
-    "memory": ({"depth": 9}, {"model": nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1)), "x": torch.ones(3, 2)}),
+    "memory": (
+        {"depth": 9},
+        {"model": nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1)), "x": torch.ones(3, 2)},
+    ),
     "memory_depth": ({}, None),  # one measured chart
     "micro_batches": ({}, {"data": [(1, 2), (2, 3), (3, 5), (4, 4)], "w": 0.5}),
     "nan_tracer": ({}, {"f": "y = log(x) * x", "x": 0.0}),
@@ -116,7 +119,10 @@ LESSONS = {
     "passes": ({}, {"n": 10, "m": 4}),
     "pick_u": ({}, {"f": vector, "x": [1.0, 2.0], "u": [1, -1]}),
     "pick_v": ({}, {"f": vector, "x": [1.0, 2.0], "v": [1, -1]}),
-    "playground": ({"steps": 5}, lambda: {"model": nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2)), "step": steps_down}),
+    "playground": (
+        {"steps": 5},
+        lambda: {"model": nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 2)), "step": steps_down},
+    ),
     "race": ({}, {"surface": lambda x, y: x * x + 3 * y * y, "optimizer": Sign}),
     "recap": ({"chapter": 1}, {"chapter": 19}),
     "rules": ({}, {"op": "matmul"}),
@@ -146,7 +152,9 @@ def own_progress(monkeypatch, tmp_path):
 
 def test_the_table_is_complete():
     assert set(LESSONS) == set(lessons.__all__) - NO_LESSON
-    tested = "".join(path.read_text(encoding="utf-8") for path in HERE.glob("test_lessons_*.py") if path != Path(__file__))
+    tested = "".join(
+        path.read_text(encoding="utf-8") for path in HERE.glob("test_lessons_*.py") if path != Path(__file__)
+    )
     assert [name for name in LESSONS if not re.search(rf"\b{name}\(", tested)] == []
 
 
@@ -248,17 +256,28 @@ SOME = part(NONSENSE, 6, always=["None", "words", "it raises", "nan", "object", 
 @pytest.mark.filterwarnings("error:.*recommended to use:UserWarning")
 def test_nonsense_gets_a_sentence(name, capfd):
     make_it = getattr(lessons, name)
-    needed = {"own_engine": {"cls": Value}, "inspector": {"y": result()}, "recap": {"chapter": 1}, "memory": {"depth": 2}}.get(name, {})
+    needed = {
+        "own_engine": {"cls": Value},
+        "inspector": {"y": result()},
+        "recap": {"chapter": 1},
+        "memory": {"depth": 2},
+    }.get(name, {})
     for parameter in inspect.signature(make_it).parameters.values():
         for what, bad in ((what, NONSENSE[what]) for what in SOME):
             given = {**needed, **({"x": bad} if parameter.kind is parameter.VAR_KEYWORD else {parameter.name: bad})}
             start = time.process_time()
             lesson = make_it(**given)
             words = lesson.text()
-            assert words.strip() and "Traceback" not in words and " at 0x" not in words, f"{parameter.name} = {what}: {words}"
+            assert words.strip() and "Traceback" not in words and " at 0x" not in words, (
+                f"{parameter.name} = {what}: {words}"
+            )
             if isinstance(lesson, Sentence):
-                assert "\n" not in words and len(words) <= 400 and lesson.picture() == "", f"{parameter.name} = {what}: {words}"
-                assert not re.search(r"\b(float|int)\(\) argument|could not convert|unhashable|NoneType' object", words), words
+                assert "\n" not in words and len(words) <= 400 and lesson.picture() == "", (
+                    f"{parameter.name} = {what}: {words}"
+                )
+                assert not re.search(
+                    r"\b(float|int)\(\) argument|could not convert|unhashable|NoneType' object", words
+                ), words
             lesson.close()
             assert time.process_time() - start < 20, f"{parameter.name} = {what}"
     assert capfd.readouterr() == ("", "")
@@ -274,14 +293,26 @@ def test_forged_messages_are_refused_or_taken_and_the_lesson_goes_on(name):
     lesson._repr_mimebundle_()  # ipywidgets itself catches what a message raises, and logs it
 
     def send(content):
-        lesson._handle_msg({"content": {"data": {"method": "custom", "content": content}}, "metadata": {}, "buffers": []})
+        lesson._handle_msg(
+            {"content": {"data": {"method": "custom", "content": content}}, "metadata": {}, "buffers": []}
+        )
         words, picture, scene = lesson.text(), lesson.picture(), lesson.scene
-        assert words.strip() and "Traceback" not in words and "<img" not in picture + scene["svg"], f"{content}: {words}"
+        assert words.strip() and "Traceback" not in words and "<img" not in picture + scene["svg"], (
+            f"{content}: {words}"
+        )
         assert "Traceback" not in scene["say"] and "object at 0x" not in scene["say"], f"{content}: {scene['say']}"
         if picture:
             ET.fromstring(picture)
 
-    for content in ({"event": "click"}, {"set": ["<b>"]}, {"press": "__init__"}, {"press": 3, "number": "x"}, "click", None, 7):
+    for content in (
+        {"event": "click"},
+        {"set": ["<b>"]},
+        {"press": "__init__"},
+        {"press": 3, "number": "x"},
+        "click",
+        None,
+        7,
+    ):
         send(content)
     for control in [control["name"] for control in lesson.scene["controls"]]:
         for bad in FORGED:

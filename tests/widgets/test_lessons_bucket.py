@@ -10,7 +10,9 @@ from widgets.lessons.bucket import EIGHT, LOOPS, PAIRS, right, run_loop
 
 
 def press(lesson, label):
-    lesson._on_message(None, {"number": 1, "press": next(b["name"] for b in lesson.scene["buttons"] if b["label"] == label)}, [])
+    lesson._on_message(
+        None, {"number": 1, "press": next(b["name"] for b in lesson.scene["buttons"] if b["label"] == label)}, []
+    )
 
 
 def level(lesson):

@@ -42,7 +42,10 @@ def test_untouched(book):
 def test_it_says_how_far_you_are_and_where_to_go(book):
     lesson = book(passed=[*of(1, 2), "03.a"], tried=["05.a"])
     assert [lesson.figure.states[n].word for n in (1, 2, 3, 4, 5)] == ["done", "done", "started", "open", "started"]
-    assert f"2 of 19 chapters done, {len(of(1, 2)) + 1} of {len(of(*range(1, 20)))} exercises passed. Go on with chapter 3" in lesson.text()
+    assert (
+        f"2 of 19 chapters done, {len(of(1, 2)) + 1} of {len(of(*range(1, 20)))} exercises passed. Go on with chapter 3"
+        in lesson.text()
+    )
     assert following(book(passed=of(1, 2)).figure.states).chapter.number == 3
     assert following(book(passed=of(1, 2, 3, 4, 5)).figure.states).chapter.number == 6
     assert following(book(passed=of(*range(1, 20))).figure.states) is None
@@ -94,7 +97,10 @@ def test_the_table_says_what_the_notebook_says(chapter):
 def test_boxes_of_many_exercises_leave_room_for_the_minutes(book):
     picture = book().picture()
     cards = re.findall(r'<rect class="panel" x="([\d.]+)" y="([\d.]+)" width="152"', picture)
-    boxes = [tuple(map(float, box)) for box in re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="7"', picture)]
+    boxes = [
+        tuple(map(float, box))
+        for box in re.findall(r'<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="7"', picture)
+    ]
     assert len(cards) == 19 and boxes
     for x, y in ((float(x), float(y)) for x, y in cards):
         assert all(left + width <= x + 100 for left, top, width in boxes if top == y + 80 and x < left < x + 152 + 8)

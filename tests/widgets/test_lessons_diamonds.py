@@ -38,4 +38,8 @@ def test_what_is_added_up_stands_below_each_result():
 
 def test_as_many_lines_as_paths_while_they_can_be_drawn():
     path = re.search(r'<path d="([^"]+)"', diamonds(4).picture())[1]
-    assert path.count("M") == 2 + 4 + 8 + 16 and "too many" not in diamonds(7).picture() and "too many" in diamonds(8).picture()
+    assert (
+        path.count("M") == 2 + 4 + 8 + 16
+        and "too many" not in diamonds(7).picture()
+        and "too many" in diamonds(8).picture()
+    )

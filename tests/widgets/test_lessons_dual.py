@@ -43,7 +43,9 @@ def test_the_last_tangent_is_the_engines_jvp(f, inputs, u):
     y, moved = torch.func.jvp(f, at, tuple(torch.tensor(float(w), dtype=torch.float64) for w in u))
     assert state.lines[-1].value == pytest.approx(y.item(), rel=1e-12)
     assert state.tangent == pytest.approx(moved.item(), rel=1e-12, abs=1e-15)
-    assert state.tangent == pytest.approx(sum(g * w for g, w in zip(state.grad.values(), u, strict=True)), rel=1e-12, abs=1e-15)
+    assert state.tangent == pytest.approx(
+        sum(g * w for g, w in zip(state.grad.values(), u, strict=True)), rel=1e-12, abs=1e-15
+    )
 
 
 def test_every_line_against_central_differences():
@@ -65,7 +67,9 @@ def move(lesson, name, value):
 def test_buttons_step_and_aim():
     lesson = dual()
     assert "Step forward" in lesson.scene["say"] and lesson.figure.last == 3
-    for step, said in enumerate(("dp = b · da + a · db = 2 · 1 + 1 · 0 = 2", "ds = dp + da", "dy = 2s · ds = 6 · 3 = 18"), 1):
+    for step, said in enumerate(
+        ("dp = b · da + a · db = 2 · 1 + 1 · 0 = 2", "ds = dp + da", "dy = 2s · ds = 6 · 3 = 18"), 1
+    ):
         move(lesson, "step", step)
         assert said in lesson.scene["say"]
     assert "18 for a, 6 for b" in lesson.scene["say"]
@@ -103,7 +107,9 @@ def test_nonsense_gets_a_sentence(nonsense, said):
     assert said in lesson.text() and "image/svg+xml" not in lesson._repr_mimebundle_()
 
 
-@pytest.mark.parametrize("n, m, cheaper", [(3, 1000, "forward"), (124_439_808, 1, "reverse"), (5, 5, "either"), (7, 2, "reverse")])
+@pytest.mark.parametrize(
+    "n, m, cheaper", [(3, 1000, "forward"), (124_439_808, 1, "reverse"), (5, 5, "either"), (7, 2, "reverse")]
+)
 def test_passes(n, m, cheaper):
     lesson = passes(n, m)
     assert lesson.figure.cheaper == cheaper and f"{m:,} × {n:,} entries" in lesson.text()
@@ -113,6 +119,7 @@ def test_passes(n, m, cheaper):
 @pytest.mark.parametrize("n, m", [(1, 3), (3, 2), (4, 4)])
 def test_passes_are_what_the_engine_needs(n, m):
     """The Jacobian built pass by pass, from both sides: as many passes as the lesson says, and the same table."""
+
     def f(x):
         return torch.stack([(x * (i + 1)).sin().sum() * x[0] for i in range(m)])
 
@@ -126,7 +133,9 @@ def test_passes_are_what_the_engine_needs(n, m):
 
 def test_presets_and_sliders_of_passes():
     lesson = passes()
-    for button, (n, m) in zip(lesson.scene["presets"], ((3, 1000), (124_439_808, 1), (1000, 1000), (1, 1000)), strict=True):
+    for button, (n, m) in zip(
+        lesson.scene["presets"], ((3, 1000), (124_439_808, 1), (1000, 1000), (1, 1000)), strict=True
+    ):
         lesson.press(button)
         assert [control["text"] for control in lesson.scene["controls"]] == [f"{n:,}", f"{m:,}"]
         assert f"J with {m:,} × {n:,} entries" in lesson.scene["say"]
@@ -142,7 +151,10 @@ def test_passes_of_nonsense(nonsense):
 def test_static_twins_are_the_same_twice():
     for make in (dual, passes, lambda: recap(12)):
         one, two = make()._repr_mimebundle_(), make()._repr_mimebundle_()
-        assert all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain")) and "<title>" in one["image/svg+xml"]
+        assert (
+            all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain"))
+            and "<title>" in one["image/svg+xml"]
+        )
 
 
 def test_the_recap_by_hand():

@@ -54,7 +54,9 @@ def test_the_learners_next_line():
     lesson = grow()
     lesson.set(line="d = c - x")
     assert lesson.figure.line == ""
-    assert value(lesson, "d") == 118 and [lesson.figure.run.nodes[p].label for p in lesson.figure.run.nodes[-1].parents] == ["c", "x"]
+    assert value(lesson, "d") == 118 and [
+        lesson.figure.run.nodes[p].label for p in lesson.figure.run.nodes[-1].parents
+    ] == ["c", "x"]
     count = len(lesson.figure.run.nodes)
     lesson.set(line="e = d")
     assert len(lesson.figure.run.nodes) == count and "no new node" in lesson.scene["say"]
@@ -167,7 +169,10 @@ def test_the_walk_is_the_code_that_it_shows():
     lesson.press("next1")
     assert lesson.figure.walk.code == "z.grad_fn.next_functions[0][0].next_functions[1][0]"
     assert eval(lesson.figure.walk.code).variable is y is lesson.figure.walk.here.variable
-    assert "adds the gradient it receives to y.grad" in lesson.scene["say"] and lesson.figure.walk.code == lesson.scene["code"]
+    assert (
+        "adds the gradient it receives to y.grad" in lesson.scene["say"]
+        and lesson.figure.walk.code == lesson.scene["code"]
+    )
     lesson.press("root")
     assert lesson.figure.walk.here is z.grad_fn
     assert x.grad is None
@@ -177,7 +182,12 @@ def test_every_node_and_every_none():
     a = torch.tensor(2.0, requires_grad=True)
     c = 3 * a**2 + 1
     lesson = inspector(c)
-    assert [name for name, _ in lesson.figure.walk.rows()] == ["AddBackward0", "MulBackward0", "PowBackward0", "AccumulateGrad"]
+    assert [name for name, _ in lesson.figure.walk.rows()] == [
+        "AddBackward0",
+        "MulBackward0",
+        "PowBackward0",
+        "AccumulateGrad",
+    ]
     assert lesson.picture().count("nothing to visit") == 2 and "→ a.grad" in lesson.picture()
     assert not lesson.scene["buttons"][2]["enabled"]
 

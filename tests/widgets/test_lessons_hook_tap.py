@@ -106,7 +106,9 @@ def test_nonsense_gets_a_sentence(nonsense, said):
 def test_a_hook_that_fails_later_keeps_the_picture():
     lesson = hook_tap(hook=lambda g: g if g.item() == 1 else g.reshape(7))
     before = lesson.scene["svg"]
-    lesson._on_message(None, {"number": 1, "set": "at", "value": lesson.scene["controls"][0]["texts"].index("q → u")}, [])
+    lesson._on_message(
+        None, {"number": 1, "set": "at", "value": lesson.scene["controls"][0]["texts"].index("q → u")}, []
+    )
     assert lesson.scene["mood"] == "bad" and lesson.scene["svg"] == before
 
 

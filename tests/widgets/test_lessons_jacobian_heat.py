@@ -64,7 +64,9 @@ def test_own_function_of_any_size_and_of_one():
     lesson.set(n=10)
     assert lesson.figure.state.full == 55
     fixed = jacobian_heat(lambda x: x[:2] * x[2], [1.0, 2.0, 3.0])
-    assert fixed.figure.state.J == [[3, 0, 1], [0, 3, 2]] and fixed.figure.state.costs == [(3, 48, fixed.figure.state.saved_bytes)]
+    assert fixed.figure.state.J == [[3, 0, 1], [0, 3, 2]] and fixed.figure.state.costs == [
+        (3, 48, fixed.figure.state.saved_bytes)
+    ]
     fixed.set(f="softmax")
     assert fixed.figure.state.n == 3 and fixed.figure.state.full == 9
     assert jacobian_heat(lambda x: x * 0 + 1, n=3).figure.state.full == 0
@@ -87,7 +89,11 @@ def test_controls():
     lesson.set(row=3)
     assert "Row 3 adds up to 0" in lesson.scene["say"]
     lesson.set(n=2)
-    assert lesson.scene["controls"][-1]["max"] == 1 and "Row 1 adds" in lesson.scene["say"] and lesson.figure.state.full == 4
+    assert (
+        lesson.scene["controls"][-1]["max"] == 1
+        and "Row 1 adds" in lesson.scene["say"]
+        and lesson.figure.state.full == 4
+    )
     lesson.set(f="tanh")
     assert "tanh of 2 numbers: 2 of the 4" in lesson.scene["say"]
     lesson.set(n=MOST)

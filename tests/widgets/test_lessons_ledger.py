@@ -27,7 +27,9 @@ def said(b, kind, row, got):
 def fill(lesson, kind, row, text):
     """Type into a cell, as the browser does; returns the sentence."""
     book = lesson.figure.book
-    lesson._on_message(None, {"number": 1, "set": "cells", "value": [book.cells.index(keys(book, kind)[row]), text]}, [])
+    lesson._on_message(
+        None, {"number": 1, "set": "cells", "value": [book.cells.index(keys(book, kind)[row]), text]}, []
+    )
     return lesson.scene["say"]
 
 
@@ -181,7 +183,9 @@ def test_a_step_back_and_empty():
     assert [cell["value"] for cell in sheet(lesson)] == [""] * 9 and lesson.scene["buttons"][0]["enabled"]
 
 
-@pytest.mark.parametrize("sent", [None, 7, [1], [99, "1"], [-1, "1"], [True, "1"], [0, 7], ["0", "1"], [0, "1" * 201], [0, "1", 2]])
+@pytest.mark.parametrize(
+    "sent", [None, 7, [1], [99, "1"], [-1, "1"], [True, "1"], [0, 7], ["0", "1"], [0, "1" * 201], [0, "1", 2]]
+)
 def test_forged_cells_are_refused(sent):
     lesson = ledger()
     before = sheet(lesson)
@@ -192,7 +196,10 @@ def test_forged_cells_are_refused(sent):
 def test_inputs_and_programs():
     lesson = ledger()
     move(lesson, "x", "-1")
-    assert lesson.figure.book.value(lesson.figure.book.root) == 4 and lesson.figure.book.wanted(lesson.figure.book.cells[-1]) == -12
+    assert (
+        lesson.figure.book.value(lesson.figure.book.root) == 4
+        and lesson.figure.book.wanted(lesson.figure.book.cells[-1]) == -12
+    )
     move(lesson, "f", "x*w")
     assert [c["name"] for c in lesson.scene["controls"]] == ["cells", "f", "x", "w"] and len(sheet(lesson)) == 6
     move(lesson, "f", "x +")

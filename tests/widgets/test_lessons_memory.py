@@ -39,7 +39,11 @@ def test_peaks_are_those_that_one_counts(n):
 def test_every_moment_is_told_in_order(every):
     run = measure(canned(7), canned_input(), every)
     kinds = [m.kind for m in run]
-    assert [m.layer for m in run if m.kind == "forward"] == list(range(7)) == [m.layer for m in run if m.kind == "backward"][::-1]
+    assert (
+        [m.layer for m in run if m.kind == "forward"]
+        == list(range(7))
+        == [m.layer for m in run if m.kind == "backward"][::-1]
+    )
     assert kinds.count("recompute") == (7 if every else 0) and kinds[-1] == "end" and run[-1].total == 0
     for k, m in enumerate(run):
         if m.kind == "recompute":  # a segment is run again only when the gradient stands at its end
@@ -108,8 +112,14 @@ def test_own_layers():
     lesson = memory(model, torch.ones(10, 4), every=0)
     run = lesson.figure.chain.runs[0]
     turn = [m for m in run if m.kind == "forward"][-1]
-    assert turn.first == (0, 10 * 8 * 4, 10 * 4)  # the linear map's result is dropped: relu keeps its own; the last is alive for the sum
-    assert "depth" not in [c["name"] for c in lesson.scene["controls"]] and all(p.grad is None for p in model.parameters())
+    assert turn.first == (
+        0,
+        10 * 8 * 4,
+        10 * 4,
+    )  # the linear map's result is dropped: relu keeps its own; the last is alive for the sum
+    assert "depth" not in [c["name"] for c in lesson.scene["controls"]] and all(
+        p.grad is None for p in model.parameters()
+    )
 
 
 def test_the_chart_of_depths():

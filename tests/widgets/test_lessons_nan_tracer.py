@@ -24,7 +24,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("program, inputs, inf, nan, node", CASES, ids=lambda x: x if isinstance(x, str) and "=" in x else "")
+@pytest.mark.parametrize(
+    "program, inputs, inf, nan, node", CASES, ids=lambda x: x if isinstance(x, str) and "=" in x else ""
+)
 def test_first_of_each_kind(program, inputs, inf, nan, node):
     tracer = nan_tracer(program, **inputs).figure.tracer
     for bad, wanted in (("inf", inf), ("nan", nan)):
@@ -51,7 +53,11 @@ def test_the_gradient_is_what_backward_gives(program, inputs):
 
 def test_reasons_are_said():
     text = nan_tracer("a = log(x); b = a*x; c = b + 1; loss = c*2", x=0).text()
-    assert "log(0) = −∞   ✗ first inf" in text and "0 times infinity has no value" in text and "nan + 1 = nan   · nan" in text
+    assert (
+        "log(0) = −∞   ✗ first inf" in text
+        and "0 times infinity has no value" in text
+        and "nan + 1 = nan   · nan" in text
+    )
     assert "0 × ∞ = nan   ✗ first nan" in nan_tracer().text()
     assert "Infinity minus infinity" in nan_tracer("p = exp(x); q = p - p", x=100).text()
     assert "too large for float32" in nan_tracer("p = exp(x)", x=100).text()
@@ -62,8 +68,14 @@ def test_reasons_are_said():
 
 def test_where_and_its_cure():
     sick = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(x), x).sum(), x=[4.0, 0.0]).figure.tracer
-    assert sick.first("nan")[1].name == "sqrt → x" and math.isnan(sick.grads["x"][1].item()) if sick.grads["x"] is not None else True
-    cured = nan_tracer(lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)), x).sum(), x=[4.0, 0.0]).figure.tracer
+    assert (
+        sick.first("nan")[1].name == "sqrt → x" and math.isnan(sick.grads["x"][1].item())
+        if sick.grads["x"] is not None
+        else True
+    )
+    cured = nan_tracer(
+        lambda x: torch.where(x > 0, torch.sqrt(torch.where(x > 0, x, 1.0)), x).sum(), x=[4.0, 0.0]
+    ).figure.tracer
     assert not cured.first("nan") and not cured.first("inf") and "finite" in cured.sentences()[0]
 
 
@@ -135,7 +147,13 @@ def test_no_warning_escapes_and_the_twin_is_the_same_twice():
 
 def test_recap_reads_its_instruments():
     text = recap(18).text()
-    readings = "x³ against differences: True", "mul of −inf and 0", "6 before the hook, 3 after", "tanh: 4 of 9 outputs", "0.weight, 0.bias"
+    readings = (
+        "x³ against differences: True",
+        "mul of −inf and 0",
+        "6 before the hook, 3 after",
+        "tanh: 4 of 9 outputs",
+        "0.weight, 0.bias",
+    )
     for reading in readings:
         assert reading in text
     assert recap(18).picture() == recap(18).picture()

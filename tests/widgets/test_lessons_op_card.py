@@ -23,9 +23,15 @@ def gelu(x, slope=lambda below, rest: below + rest):
 def test_the_example_is_softplus():
     for x in (-30.0, -1.0, 0.0, 2.0, 30.0):
         value, slope = example(x)
-        assert value == pytest.approx(math.log1p(math.exp(x)) if x < 20 else x) and slope == pytest.approx(1 / (1 + math.exp(-x)))
+        assert value == pytest.approx(math.log1p(math.exp(x)) if x < 20 else x) and slope == pytest.approx(
+            1 / (1 + math.exp(-x))
+        )
     lesson = op_card()
-    assert lesson.figure.operation.rows()[0][4] and lesson.figure.operation.graphs == (GRAPHS, "") and lesson.text().startswith("softplus")
+    assert (
+        lesson.figure.operation.rows()[0][4]
+        and lesson.figure.operation.graphs == (GRAPHS, "")
+        and lesson.text().startswith("softplus")
+    )
     lesson.set(x0=0.0)
     assert lesson.figure.operation.rows()[0][2] == 0.5
 
@@ -77,7 +83,9 @@ def test_an_operation_that_stops_somewhere():
     lesson = op_card(lambda x: (math.log(x), 1 / x) if x > -3.5 and x else (0.0, 0.0))
     assert "cannot draw this" in lesson.text()  # it stops on the curve
     lesson = op_card(lambda xs: (xs[0] * xs[1], [xs[1], xs[0]]), [2.0, 3.0])
-    assert "stopped in a random graph" in lesson.figure.operation.sentence() or lesson.figure.operation.graphs[0] < GRAPHS
+    assert (
+        "stopped in a random graph" in lesson.figure.operation.sentence() or lesson.figure.operation.graphs[0] < GRAPHS
+    )
 
 
 def test_static_twin_is_the_same_twice():

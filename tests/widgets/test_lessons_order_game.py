@@ -25,7 +25,13 @@ def enabled(game, label):
 
 def expected(order):
     """The diamond at a = 2, b = 3, by hand: local derivatives 1 1 | b a | 1 1 | d c."""
-    local = {"y": {"e": 1, "f": 1}, "e": {"c": 1, "d": 1}, "f": {"c": 6, "d": 5}, "d": {"a": 3, "b": 2}, "c": {"a": 1, "b": 1}}
+    local = {
+        "y": {"e": 1, "f": 1},
+        "e": {"c": 1, "d": 1},
+        "f": {"c": 6, "d": 5},
+        "d": {"a": 3, "b": 2},
+        "c": {"a": 1, "b": 1},
+    }
     grad = dict.fromkeys("abcdef", 0) | {"y": 1}
     for node in order:
         for parent, slope in local[node].items():

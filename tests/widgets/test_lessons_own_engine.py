@@ -30,7 +30,9 @@ def rights(recording):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("make", [lambda: (SOLUTION, BACKWARD), lambda: (minigrad.Value, None)], ids=["the learner's", "the engine's own"])
+@pytest.mark.parametrize(
+    "make", [lambda: (SOLUTION, BACKWARD), lambda: (minigrad.Value, None)], ids=["the learner's", "the engine's own"]
+)
 def test_a_right_engine_agrees_everywhere(name, make):
     cls, backward = make()
     program, inputs = PROGRAMS[name]
@@ -102,7 +104,9 @@ def test_a_wrong_value_is_found_in_the_forward_pass():
         y = c + a
         return y
 
-    broken = exercises["05.a"].load(exercises["05.a"].solution.replace("Value(self.data * other.data", "Value(self.data * other.data + 1"))
+    broken = exercises["05.a"].load(
+        exercises["05.a"].solution.replace("Value(self.data * other.data", "Value(self.data * other.data + 1")
+    )
     recording = listen(broken, program, DIAMOND, BACKWARD)
     assert recording.phase == "forward" and recording.nodes[recording.wrong_node].label == "c"
     assert "c is 7 in your class, and 6 is right" in recording.verdict
@@ -184,7 +188,9 @@ def test_what_is_missing_is_said_in_a_sentence(args, said):
 def test_the_widget_steps_through_what_the_class_did():
     lesson = own_engine(SOLUTION, wrong("05.b", "plain recursion"))
     assert lesson.figure.program == "diamond" and lesson.figure.step == lesson.figure.last == 15
-    assert "29, not 25" in lesson.picture() and "22, not 19" in lesson.picture() and "✗ c runs too early" in lesson.text()
+    assert (
+        "29, not 25" in lesson.picture() and "22, not 19" in lesson.picture() and "✗ c runs too early" in lesson.text()
+    )
     lesson.set(step=2)
     assert "not 25" not in lesson.picture() and "y passes its gradient back to e" in lesson.text()
     lesson.set(program="y = (3x + 2)²")
@@ -200,7 +206,10 @@ def test_the_learners_own_program():
 
 def test_static_twin_is_the_same_twice():
     bundles = [own_engine(SOLUTION, BACKWARD)._repr_mimebundle_() for _ in range(2)]
-    assert bundles[0]["image/svg+xml"] == bundles[1]["image/svg+xml"] and bundles[0]["text/plain"] == bundles[1]["text/plain"]
+    assert (
+        bundles[0]["image/svg+xml"] == bundles[1]["image/svg+xml"]
+        and bundles[0]["text/plain"] == bundles[1]["text/plain"]
+    )
     assert "<title>" in bundles[0]["image/svg+xml"] and ">✓ 25<" in bundles[0]["image/svg+xml"]
 
 

@@ -28,7 +28,9 @@ def test_the_first_picture():
     assert state.J == [[3, 2], [1, 2]] and state.y == [6, 8] and state.grad == [4, 4]
 
 
-@pytest.mark.parametrize("v, grad", [([1, 0], [3, 2]), ([0, 1], [1, 2]), ([10, 1], [31, 22]), ([0.5, 0.5], [2, 2]), ([0, 0], [0, 0])])
+@pytest.mark.parametrize(
+    "v, grad", [([1, 0], [3, 2]), ([0, 1], [1, 2]), ([10, 1], [31, 22]), ([0.5, 0.5], [2, 2]), ([0, 0], [0, 0])]
+)
 def test_v_weights_the_rows(v, grad):
     assert pick_v(v=v).figure.core.grad == grad
 
@@ -57,15 +59,24 @@ def test_u_weights_the_columns(f, x):
     u = [1.0, -0.5, 2.0, 0.25][: len(x)]
     lesson = pick_u(f, x, u)
     table = differences(f or canned(2), x)
-    assert lesson.figure.core.push == pytest.approx([sum(w * e for w, e in zip(u, row, strict=True)) for row in table], rel=1e-6, abs=1e-8)
+    assert lesson.figure.core.push == pytest.approx(
+        [sum(w * e for w, e in zip(u, row, strict=True)) for row in table], rel=1e-6, abs=1e-8
+    )
     lesson.press(lesson.scene["presets"][1])
-    assert lesson.figure.core.push == pytest.approx([row[0] for row in table], rel=1e-6, abs=1e-8) and "column 0" in lesson.scene["say"]
+    assert (
+        lesson.figure.core.push == pytest.approx([row[0] for row in table], rel=1e-6, abs=1e-8)
+        and "column 0" in lesson.scene["say"]
+    )
 
 
 def test_pick_u_of_other_sizes_and_of_nonsense():
     lesson = pick_u()
     lesson.set(n=5, m=3)
-    assert len(lesson.scene["controls"]) == 5 + 2 and len(lesson.figure.core.push) == 3 and "5 forward passes" in lesson.picture()
+    assert (
+        len(lesson.scene["controls"]) == 5 + 2
+        and len(lesson.figure.core.push) == 3
+        and "5 forward passes" in lesson.picture()
+    )
     assert "needs a function" in pick_u(3).text() and "cannot draw this" in pick_u(u=[1, 2, 3]).text()
     assert pick_u().picture() == pick_u().picture()
 
@@ -76,7 +87,9 @@ def test_sum_mean_and_one_entry_are_what_their_buttons_say():
         lesson.press(button)
         x = torch.tensor([2.0, 3.0], dtype=torch.float64, requires_grad=True)
         y = canned(2)(x)
-        {"all 1": y.sum, "all 1/2": y.mean, "only y₀": lambda y=y: y[0], "only y₁": lambda y=y: y[1]}[button]().backward()
+        {"all 1": y.sum, "all 1/2": y.mean, "only y₀": lambda y=y: y[0], "only y₁": lambda y=y: y[1]}[
+            button
+        ]().backward()
         assert lesson.figure.core.grad == x.grad.tolist(), button
     assert "y[1].backward()" in lesson.scene["say"]
 
@@ -102,7 +115,9 @@ def test_every_size_draws_and_is_right(n, m):
     assert f"{m} × {n} = {m * n} numbers" in lesson.picture()
     if m > 1:
         lesson.press(lesson.scene["presets"][1])
-        assert "y.mean()" in lesson.scene["say"] and lesson.figure.core.grad == pytest.approx([g / m for g in weighted([1.0] * m, state.J)])
+        assert "y.mean()" in lesson.scene["say"] and lesson.figure.core.grad == pytest.approx(
+            [g / m for g in weighted([1.0] * m, state.J)]
+        )
 
 
 @pytest.mark.parametrize("nonsense, said", [
@@ -118,7 +133,12 @@ def test_nonsense_gets_a_sentence(nonsense, said):
 
 @pytest.mark.parametrize(
     "n, m, table, row",
-    [(1000, 1000, "4 MB", "4 kB"), (10**6, 10**6, "4 TB", "4 MB"), (10**6, 1, "4 MB", "4 MB"), (1, 1, "4 bytes", "4 bytes")],
+    [
+        (1000, 1000, "4 MB", "4 kB"),
+        (10**6, 10**6, "4 TB", "4 MB"),
+        (10**6, 1, "4 MB", "4 MB"),
+        (1, 1, "4 bytes", "4 bytes"),
+    ],
 )
 def test_sizes(n, m, table, row):
     lesson = jacobian_size(n, m)

@@ -42,7 +42,8 @@ def test_steps_are_those_of_the_loop_written_out():
 
 
 @pytest.mark.parametrize(
-    "data, optimizer, steps, lr", [("moons", "Adam", 250, 0.03), ("circles", "momentum", 300, 0.1), ("spirals", "Adam", 500, 0.03)]
+    "data, optimizer, steps, lr",
+    [("moons", "Adam", 250, 0.03), ("circles", "momentum", 300, 0.1), ("spirals", "Adam", 500, 0.03)],
 )
 def test_it_learns(data, optimizer, steps, lr):
     state = playground(data=data, optimizer=optimizer, steps=steps, lr=lr).figure.run
@@ -167,13 +168,18 @@ def test_a_run_ends_by_itself(monkeypatch):
 def test_controls():
     lesson = playground(steps=4)
     lesson.set(lr=0.1)
-    assert {group["lr"] for group in lesson.figure.run.optimizer.param_groups} == {0.1} and len(lesson.figure.run.losses) == 4
+    assert {group["lr"] for group in lesson.figure.run.optimizer.param_groups} == {0.1} and len(
+        lesson.figure.run.losses
+    ) == 4
     lesson.set(batch=1)
     assert len(lesson.figure.run.next_batch()[0]) == 1
     lesson.set(data="spirals")
     assert lesson.figure.run.classes == 3 and lesson.figure.run.losses == [] and "0 steps" in lesson.text()
     lesson.set(kind="momentum")
-    assert lesson.figure.run.optimizer.param_groups[0]["momentum"] == 0.9 and lesson.figure.run.optimizer.param_groups[0]["lr"] == 0.1
+    assert (
+        lesson.figure.run.optimizer.param_groups[0]["momentum"] == 0.9
+        and lesson.figure.run.optimizer.param_groups[0]["lr"] == 0.1
+    )
 
 
 def test_the_graph_of_one_batch():

@@ -8,7 +8,20 @@ import minigrad as torch
 from widgets.lessons import race
 from widgets.lessons.film import SLOT, Film, moment
 from widgets.lessons.kit import Moments, lesson
-from widgets.lessons.race import BEST, HEIGHT, RACERS, RATES, STEPS, SURFACES, WIDTH, X0, Y0, Course, UncorrectedAdam, run
+from widgets.lessons.race import (
+    BEST,
+    HEIGHT,
+    RACERS,
+    RATES,
+    STEPS,
+    SURFACES,
+    WIDTH,
+    X0,
+    Y0,
+    Course,
+    UncorrectedAdam,
+    run,
+)
 
 VALLEY = SURFACES["valley"]
 
@@ -102,8 +115,12 @@ def test_paths_are_drawn_where_they_went_and_nowhere_else(surface, lr):
     figure = race(surface, lr=lr).figure
     body = figure.takes[figure.lr]["body"]
     assert re.match(r'<svg [^>]*overflow="hidden"', body), "the map hides what lies beside it"
-    trails = [[tuple(map(float, p.split(","))) for p in text.split()] for text in re.findall(r'data-points="([^"]*)"', body)]
-    heads = [[tuple(map(float, p.split(","))) for p in text.split()] for text in re.findall(r'data-move="([^"]*)"', body)]
+    trails = [
+        [tuple(map(float, p.split(","))) for p in text.split()] for text in re.findall(r'data-points="([^"]*)"', body)
+    ]
+    heads = [
+        [tuple(map(float, p.split(","))) for p in text.split()] for text in re.findall(r'data-move="([^"]*)"', body)
+    ]
     for trail, marks, path in zip(trails, heads, figure.paths[figure.lr].values(), strict=True):
         true = [figure._at(p) for p in path.points]
         for k, (drawn, where) in enumerate(zip(trail, true, strict=True)):
@@ -168,7 +185,9 @@ class three(Film):
     at = Moments("at", 99)
 
     def setup(self):
-        self.roll(f"<svg>{SLOT}</svg>", {None: {"body": '<g data-move="1,1 2,2 3,3"/>', "says": ["one", "two", "three"]}})
+        self.roll(
+            f"<svg>{SLOT}</svg>", {None: {"body": '<g data-move="1,1 2,2 3,3"/>', "says": ["one", "two", "three"]}}
+        )
 
 
 def test_a_film_ends_at_its_last_moment():

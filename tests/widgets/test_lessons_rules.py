@@ -24,7 +24,9 @@ def test_numbers_agree_with_differences(name, x):
 def test_every_row_of_the_table_has_a_card(name):
     state = _Rules(name, 0.55, 1.7, -2.0, TENSORS)
     rows = state.row.rows()
-    assert len(rows) == sum(rule is not None for rule in TABLE[name].rules.values()) and all(rule and keeps for _, rule, keeps in rows)
+    assert len(rows) == sum(rule is not None for rule in TABLE[name].rules.values()) and all(
+        rule and keeps for _, rule, keeps in rows
+    )
     assert state.svg().startswith("<svg") and state.sentence() in state.text()
     if state.sent and name not in KINKED:
         assert all(map(state.agrees, range(len(state.sent)))), (state.sent, state.differences)
@@ -42,7 +44,15 @@ def test_slopes_known_by_heart(name, slope, engine):
 def test_what_is_kept():
     kept = {name: rules(name, engine="tensors").figure.state.row.rows()[0][2]
             for name in ("exp", "tanh", "sigmoid", "log", "mul", "add", "sum")}  # fmt: skip
-    assert kept == {"exp": "out", "tanh": "out", "sigmoid": "out", "log": "x", "mul": "y", "add": "nothing", "sum": "x_shape"}
+    assert kept == {
+        "exp": "out",
+        "tanh": "out",
+        "sigmoid": "out",
+        "log": "x",
+        "mul": "y",
+        "add": "nothing",
+        "sum": "x_shape",
+    }
 
 
 def controls(lesson):
@@ -60,7 +70,9 @@ def test_menus_and_sliders():
     assert "x receives 4, y receives 6." in lesson.scene["say"]
     lesson.set(x=-2.0)
     lesson.set(op="log")  # x comes along as far as log is defined
-    assert lesson.figure.state.x == controls(lesson)["x"]["value"] == controls(lesson)["x"]["min"] > 0 and "y" not in controls(lesson)
+    assert lesson.figure.state.x == controls(lesson)["x"]["value"] == controls(lesson)["x"][
+        "min"
+    ] > 0 and "y" not in controls(lesson)
     lesson.set(engine="numbers")
     assert lesson.figure.state.row.name == "log" and controls(lesson)["op"]["texts"] == list(RULES)
     for name in RULES:
@@ -83,7 +95,10 @@ def test_nonsense_gets_a_sentence(given, said):
 
 def test_no_value_gets_a_sentence():
     assert "no finite value at x = −3" in rules("log", -3).text()
-    assert "knows two engines" in rules("exp", engine="jax").text() and "numbers have no" in rules("softmax", engine="numbers").text()
+    assert (
+        "knows two engines" in rules("exp", engine="jax").text()
+        and "numbers have no" in rules("softmax", engine="numbers").text()
+    )
 
 
 def test_static_twin_is_the_same_twice():

@@ -54,7 +54,9 @@ def test_gradients_on_the_way():
     cards = {card.name: card.arrived.item() for card in scissors(passes=1).figure.state.cards}
     assert cards == {"c": 1, "b": 1, "a": 13, "x": 39}
     second = scissors(passes=2).figure.state
-    assert [card.arrived is None for card in second.cards] == [False, True, False, False] and second.reason(1) == "never reached"
+    assert [card.arrived is None for card in second.cards] == [False, True, False, False] and second.reason(
+        1
+    ) == "never reached"
 
 
 def test_a_cut_between_two_parts_is_silent():

@@ -17,7 +17,11 @@ def test_the_linear_layer():
     of_sum, of_add, of_matmul = events(lesson, True)
     assert of_sum.result.rows == [[1.0]] and of_sum.shares[0].raw.shape == (4, 2)
     to_y, to_b = of_add.shares
-    assert to_y.axes == () and (to_b.raw.shape, to_b.axes, to_b.fits.shape) == ((4, 2), (0,), (2,)) and to_b.fits.rows == [[4.0, 4.0]]
+    assert (
+        to_y.axes == ()
+        and (to_b.raw.shape, to_b.axes, to_b.fits.shape) == ((4, 2), (0,), (2,))
+        and to_b.fits.rows == [[4.0, 4.0]]
+    )
     W, x = (np.array(CANNED[name]) for name in "Wx")
     g = np.ones((4, 2))
     shares = {share.to: share.fits.rows for share in of_matmul.shares}
@@ -49,10 +53,14 @@ def test_steps():
     lesson.set(step=min(lesson.figure.step + 1, lesson.figure.last))
     assert "b is stretched to (4, 2)" in lesson.scene["say"]
     lesson.set(step=4)
-    assert "b gets g, (4, 2), summed over axis 0 to (2,)" in lesson.scene["say"] and lesson.figure.flow.shapes()[-1] == ("L", "()", "()")
+    assert "b gets g, (4, 2), summed over axis 0 to (2,)" in lesson.scene["say"] and lesson.figure.flow.shapes()[
+        -1
+    ] == ("L", "()", "()")
     for _ in range(9):
         lesson.set(step=min(lesson.figure.step + 1, lesson.figure.last))
-    assert lesson.figure.step == lesson.figure.last == 5 and all(shape == grad != "" for _, shape, grad in lesson.figure.flow.shapes())
+    assert lesson.figure.step == lesson.figure.last == 5 and all(
+        shape == grad != "" for _, shape, grad in lesson.figure.flow.shapes()
+    )
     for _ in range(9):
         lesson.set(step=max(lesson.figure.step - 1, 0))
     assert lesson.figure.step == 0 and not any(grad for _, _, grad in lesson.figure.flow.shapes())

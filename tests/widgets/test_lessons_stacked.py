@@ -42,7 +42,10 @@ def test_the_second_graph_computes_the_gradient():
 def test_without_create_graph_there_is_no_second_graph():
     lesson = stacked("y = x**3")
     lesson.set(create_graph=False)
-    assert "does not require grad and does not have a grad_fn" in lesson.scene["say"] and "no second graph" in lesson.picture()
+    assert (
+        "does not require grad and does not have a grad_fn" in lesson.scene["say"]
+        and "no second graph" in lesson.picture()
+    )
     lesson.set(create_graph=True)
     assert "the backward pass, recorded" in lesson.picture() and "makes 3 nodes" in lesson.scene["say"]
 
@@ -115,7 +118,10 @@ def test_a_function_that_fails_for_other_sizes_says_so():
 def test_static_twins_are_the_same_twice():
     for make in (stacked, hvp_cost, lambda: recap(11)):
         one, two = make()._repr_mimebundle_(), make()._repr_mimebundle_()
-        assert all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain")) and "<title>" in one["image/svg+xml"]
+        assert (
+            all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain"))
+            and "<title>" in one["image/svg+xml"]
+        )
 
 
 def test_recap():

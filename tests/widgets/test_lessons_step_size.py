@@ -23,7 +23,9 @@ def test_errors_of_a_cube_are_the_ones_of_school_algebra():
 
 
 def test_slopes_of_the_two_curves_on_log_paper():
-    errors = {kind: [quotient(lambda x: x.exp(), 1.0, h).error(kind) for h in (1e-1, 1e-3)] for kind in ("forward", "central")}
+    errors = {
+        kind: [quotient(lambda x: x.exp(), 1.0, h).error(kind) for h in (1e-1, 1e-3)] for kind in ("forward", "central")
+    }
     order = {kind: math.log10(a / b) / 2 for kind, (a, b) in errors.items()}
     assert order["forward"] == pytest.approx(1, abs=0.02)
     assert order["central"] == pytest.approx(2, abs=0.02)

@@ -50,7 +50,14 @@ def test_every_point_by_calculus(name, truth, sends):
 
 
 def test_all_functions_are_covered_above():
-    assert set(FUNCTIONS) == {"torch.relu", "MyReLU", "straight-through ReLU", "torch.round", "straight-through round", "clamp"}
+    assert set(FUNCTIONS) == {
+        "torch.relu",
+        "MyReLU",
+        "straight-through ReLU",
+        "torch.round",
+        "straight-through round",
+        "clamp",
+    }
 
 
 @pytest.mark.parametrize("f", [Spike, MyReLU, torch.tanh, lambda x: x**3 - x, lambda x: torch.sigmoid(2 * x)])
@@ -69,10 +76,16 @@ def test_smooth_functions_agree_with_their_slope():
 
 def test_sentences():
     assert "Its slope is 0, but backward returns 1: a surrogate." in surrogate("straight-through round", 2.7).text()
-    assert "no slope, 0 on the left and 1 on the right; backward returns 1. That is a convention." in surrogate("MyReLU", 0).text()
+    assert (
+        "no slope, 0 on the left and 1 on the right; backward returns 1. That is a convention."
+        in surrogate("MyReLU", 0).text()
+    )
     assert "backward returns 0. That is a convention." in surrogate("torch.relu", 0).text()
     assert "the function jumps here" in surrogate("torch.round", 0.5).text()
-    assert "its slope is" not in surrogate("clamp", 1).text().lower() and "backward returns 1" in surrogate("clamp", 1).text()
+    assert (
+        "its slope is" not in surrogate("clamp", 1).text().lower()
+        and "backward returns 1" in surrogate("clamp", 1).text()
+    )
 
 
 def test_slider_and_buttons():
@@ -80,7 +93,10 @@ def test_slider_and_buttons():
     lesson.set(x=-1.0)
     assert "x = −1: value 0. Its slope is 0, but backward returns 1" in lesson.scene["say"]
     lesson.set(f="torch.relu")
-    assert "Its slope is 0, and backward returns 0: the same" in lesson.scene["say"] and "backward returns: 0" in lesson.picture()
+    assert (
+        "Its slope is 0, and backward returns 0: the same" in lesson.scene["say"]
+        and "backward returns: 0" in lesson.picture()
+    )
     lesson.set(f="straight-through round", x=1.2)
     assert "value 1. Its slope is 0, but backward returns 1" in lesson.scene["say"]
 
@@ -89,7 +105,9 @@ def test_a_point_outside_of_the_domain_is_answered():
     lesson = surrogate(lambda x: x.log(), x=1.0)
     before = lesson.picture()
     lesson._on_message(None, {"set": "x", "value": -1.0, "number": 1}, [])
-    assert "no finite value and gradient at x = −1. The picture still shows what it showed before." in lesson.scene["say"]
+    assert (
+        "no finite value and gradient at x = −1. The picture still shows what it showed before." in lesson.scene["say"]
+    )
     assert lesson.picture() == before
 
 
@@ -125,7 +143,10 @@ def test_nonsense_gets_a_sentence(f, x, said):
 def test_static_twins_are_the_same_twice():
     for make in (surrogate, lambda: surrogate(Spike, 0.4), lambda: recap(13)):
         one, two = make()._repr_mimebundle_(), make()._repr_mimebundle_()
-        assert all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain")) and "<title>" in one["image/svg+xml"]
+        assert (
+            all(one[kind] == two[kind] for kind in ("image/svg+xml", "text/plain"))
+            and "<title>" in one["image/svg+xml"]
+        )
 
 
 def test_the_recap_by_hand():

@@ -22,7 +22,10 @@ def test_the_first_patient():
     (name, (kept,), _), add = last.nodes
     assert name == "ExpBackward0" and (kept.name, kept.then, kept.now, kept.stale) == ("result", 0, 1, True)
     assert add[:2] == ("AddBackward0", [])
-    assert "modified by an inplace operation" in last.error and "is at version 1; expected version 0 instead." in lesson.scene["say"]
+    assert (
+        "modified by an inplace operation" in last.error
+        and "is at version 1; expected version 0 instead." in lesson.scene["say"]
+    )
     assert "✗ is v 1" in lesson.picture() and 'class="over"' in lesson.picture()
 
 
@@ -104,7 +107,9 @@ def test_an_error_of_backward_s_own_is_the_last_line_s():
 
 def test_controls():
     lesson = versions(at="start")
-    assert "Nothing has run yet" in lesson.scene["say"] and "overwritten" in lesson.text(), "the saved notebook shows the end"
+    assert "Nothing has run yet" in lesson.scene["say"] and "overwritten" in lesson.text(), (
+        "the saved notebook shows the end"
+    )
     lesson.set(at=1)
     assert "ExpBackward0 saves y at version 0" in lesson.scene["say"]
     lesson.set(at=2)
@@ -118,9 +123,15 @@ def test_controls():
 def test_editor():
     lesson = versions()
     lesson.set(program="y = x.sin()\ny.mul_(2)")
-    assert lesson.figure.run.agree and lesson.figure.run.grad == pytest.approx([2 * math.cos(v) for v in (0.0, 1.0, -2.0)])
+    assert lesson.figure.run.agree and lesson.figure.run.grad == pytest.approx(
+        [2 * math.cos(v) for v in (0.0, 1.0, -2.0)]
+    )
     lesson._on_message(None, {"number": 1, "set": "program", "value": "y = x.sin("}, [])
-    assert "cannot read line 1" in lesson.scene["say"] and "what it showed before" in lesson.scene["say"] and lesson.figure.run.agree
+    assert (
+        "cannot read line 1" in lesson.scene["say"]
+        and "what it showed before" in lesson.scene["say"]
+        and lesson.figure.run.agree
+    )
     lesson.set(program="y = x.cos()")
     assert "central differences agree" in lesson.scene["say"]
 

@@ -1,4 +1,5 @@
 """The magics in a real IPython: what they show, what they say to mistakes, what they leave alone."""
+
 import gc
 import re
 import sys
@@ -63,6 +64,7 @@ def rows(card):
 
 # ---- %grads, %reset_grads
 
+
 def test_grads_tells_none_from_zero_and_who_holds_whom(shell):
     before = rows(run(shell, "%grads"))
     assert " None " in before["a"] and re.search(r"x\s+2\s+0\s+yes", before["x"]) and before["a"].endswith("loss")
@@ -101,6 +103,7 @@ def test_reset_grads(shell):
 
 # ---- %rule
 
+
 @pytest.mark.parametrize("line, says", [
     ("tanh 0.5", ["1 − tanh(x)²", "0.786448", "g × (1 − out²)"]), ("* 2 3", ["d out / d x  y        3", "d out / d y  x        2"]),
     ("**3 2", ["3x²      12"]), ("relu -1", ["shut: nothing flows"]), ("softmax", ["SoftmaxBackward0", "out, dim"]),
@@ -131,6 +134,7 @@ def test_every_rule_of_numbers_has_a_card(shell):
 
 # ---- %memory
 
+
 def test_memory_counts_each_storage_once(shell):
     run(shell, "h = a.exp()\nz = (h * h).sum()")  # exp saves its result, mul the same numbers
     text = repr(run(shell, "%memory z"))
@@ -139,7 +143,9 @@ def test_memory_counts_each_storage_once(shell):
     assert "freed" in repr(run(shell, "%memory z"))
     card = run(shell, "%memory y")
     sizes = [float(v) for v in re.findall(r'data-v="([\d.]+)"', card._repr_html_())][1::2]
-    assert "4 Values hold" in repr(card) and sizes == sorted(sizes, reverse=True) and len({*sizes}) > 1, "the largest first"
+    assert "4 Values hold" in repr(card) and sizes == sorted(sizes, reverse=True) and len({*sizes}) > 1, (
+        "the largest first"
+    )
 
 
 def test_memory_counts_arrays_that_are_no_tensors(shell):
@@ -149,6 +155,7 @@ def test_memory_counts_arrays_that_are_no_tensors(shell):
 
 
 # ---- %step, %%graph
+
 
 def test_inputs_of_other_cells_are_no_part_of_this_program(shell):
     """A notebook has many small programs. Named are inputs that a cell makes together with something of this graph."""
@@ -170,12 +177,18 @@ def test_step_starts_at_the_seed(shell):
 
 def test_a_result_without_a_variable_is_called_as_it_was_written(shell):
     run(shell, "p = torch.tensor([1., 2.], requires_grad=True)\n(p * 3).sum().backward()\nlosses = [x * x, x + 3]")
-    for line, label in (("%graph p.grad", "p.grad"), ("%graph losses[-1] --start", "losses[-1]"), ("%step losses[0]", "losses[0]")):
+    for line, label in (
+        ("%graph p.grad", "p.grad"),
+        ("%graph losses[-1] --start", "losses[-1]"),
+        ("%step losses[0]", "losses[0]"),
+    ):
         view = run(shell, line)
         assert view.trace["nodes"][view.trace["root"]]["label"] == label and label in repr(view)
 
 
-@pytest.mark.parametrize("made, title", [("S = (p * 3).sum(); S.backward()", "S = (p * 3).sum()"), ("k = x * x; m = k + 1", "m = k + 1")])
+@pytest.mark.parametrize(
+    "made, title", [("S = (p * 3).sum(); S.backward()", "S = (p * 3).sum()"), ("k = x * x; m = k + 1", "m = k + 1")]
+)
 def test_the_title_is_the_statement_of_the_result(shell, made, title):
     run(shell, f"p = torch.tensor([1., 2.], requires_grad=True)\n{made}")
     assert run(shell, f"%graph {title[0]}").trace["title"] == title
@@ -184,7 +197,11 @@ def test_the_title_is_the_statement_of_the_result(shell, made, title):
 def test_graph_of_a_cell(shell):
     view = run(shell, "%%graph\nz = x * x\n\nq = z + 1")
     node = {n["label"]: n for n in view.trace["nodes"]}["q"]
-    assert node["source"]["line"] == 4 and node["source"]["text"] == "q = z + 1" and node["source"]["cell"].startswith("In [")
+    assert (
+        node["source"]["line"] == 4
+        and node["source"]["text"] == "q = z + 1"
+        and node["source"]["cell"].startswith("In [")
+    )
     assert shell.user_ns["q"].data == 5.0
     view = run(shell, "%%graph\nif x.data > 1:\n    r = x * 3\nelse:\n    r = x")
     assert view.trace["nodes"][view.trace["root"]]["label"] == "r"
@@ -199,6 +216,7 @@ def test_an_error_in_a_cell_is_the_learners(shell):
 
 
 # ---- %%explore
+
 
 def test_explore_runs_the_cell_again_so_that_branches_change(shell):
     view = run(shell, "%%explore v=1.0 n=(1, 4)\nh = v\nfor i in range(n):\n    h = h.tanh() if h > 0 else h * 2\nh")
@@ -242,7 +260,11 @@ def test_explore_makes_objects_of_the_class_that_the_cell_computes_with(shell, n
 
 
 def test_explore_says_why_it_cannot_make_such_an_object(shell, capsys):
-    run(shell, SCALAR.format(name="Number").replace('data, _prev=(), _op=""', "data, _prev, _op") + "weight = Number(3.0, (), '')")
+    run(
+        shell,
+        SCALAR.format(name="Number").replace('data, _prev=(), _op=""', "data, _prev, _op")
+        + "weight = Number(3.0, (), '')",
+    )
     shell.run_cell("%%explore u=2.0\nu * weight")
     said = capsys.readouterr().out
     assert "%%explore makes u with Number(2), and that failed" in said and "takes one number" in said
@@ -276,6 +298,7 @@ def test_explore_skips_moves_that_come_too_fast(shell):
 
 
 # ---- %%gradcheck, %%profile, %lesson
+
 
 def test_gradcheck_right_and_wrong(shell):
     assert "is right: 6 entries" in repr(run(shell, "%%gradcheck\n((a * 2 + b) ** 2).mean()"))
@@ -368,7 +391,9 @@ def test_a_check_says_what_where_says_of_a_mistake_that_no_bank_knows(shell):
     run(shell, "check = __import__('minigrad.course').course.check")
     run(shell, "pass")
     result = check("05.a", ex.load(odd))
-    assert not result.passed and result.mistake not in bank and "Look at the local rule of the operator *." in result.hint
+    assert (
+        not result.passed and result.mistake not in bank and "Look at the local rule of the operator *." in result.hint
+    )
     known = ex.bank[0]
     assert check("05.a", ex.load(ex.source_of(known))).hint == known.hint
     shell.extension_manager.unload_extension("minigrad")
@@ -379,10 +404,13 @@ def test_chapters_are_the_notebooks_that_exist():
     from pathlib import Path
 
     for path in (Path(__file__).parents[2] / "notebooks").glob("[0-9][0-9]_*.ipynb"):
-        assert CHAPTERS[int(path.name[:2])].notebook == path.name, "links in error panels lead to widgets/chapters.py's names"
+        assert CHAPTERS[int(path.name[:2])].notebook == path.name, (
+            "links in error panels lead to widgets/chapters.py's names"
+        )
 
 
 # ---- mistakes, help, completion
+
 
 @pytest.mark.parametrize("line, says", [
     ("%grads q", "takes no names"),
@@ -443,6 +471,7 @@ def test_help_and_completion(shell):
 
 # ---- being loaded and unloaded
 
+
 def test_loading_twice_and_unloading_leave_no_trace(shell):
     def state():
         lines, cells = shell.magics_manager.magics["line"], shell.magics_manager.magics["cell"]
@@ -489,7 +518,13 @@ def test_autoreload_after_a_change_of_code(shell):
     import importlib
 
     run(shell, "%load_ext autoreload\n%autoreload 2")
-    for name in ("widgets.show", "widgets.magics.namespace", "widgets.error_panel", "widgets.kernel", "widgets.extension"):
+    for name in (
+        "widgets.show",
+        "widgets.magics.namespace",
+        "widgets.error_panel",
+        "widgets.kernel",
+        "widgets.extension",
+    ):
         importlib.reload(sys.modules[name])
     run(shell, "%reload_ext minigrad")
     assert "a " in repr(run(shell, "%grads")) and not said_nothing_of_panels(shell)
@@ -547,7 +582,9 @@ class V:
 """
 
 
-@pytest.mark.parametrize("start", ["x = Value(2.0)", "x = V(2.0)", "import minigrad as torch; x = torch.tensor(2.0, requires_grad=True)"])
+@pytest.mark.parametrize(
+    "start", ["x = Value(2.0)", "x = V(2.0)", "import minigrad as torch; x = torch.tensor(2.0, requires_grad=True)"]
+)
 @pytest.mark.parametrize("end", [
     "loss.backward()", "loss.backward();", "print(float(x.grad or 0))", "loss.grad", "for p in [x]:\n    p.data - 1", "lr = 0.1", "loss;",
     "if True:\n    loss.backward()", "losses = []\nlosses.append(loss)",
@@ -597,7 +634,9 @@ def test_instruments_know_own_classes(shell):
 
 
 def test_a_refusal_names_what_is_missing(shell):
-    shell.run_cell(OWN + """
+    shell.run_cell(
+        OWN
+        + """
 import numpy as np
 class Array:
     def __init__(self, data, parents=()):
@@ -613,12 +652,19 @@ n = Nothing(2.0)
 t = Listed(1.0, [Listed(2.0)])
 broken = V(V(2.0), (V(2.0),), "tanh") * 2
 word = V("two", (V(2.0),), "tanh")
-""")
-    assert "its `data` is an array of shape 2×3" in said(shell, "%graph a") and "minigrad's Tensor" in said(shell, "%graph a")
-    assert "a number (`data`) and a gradient (`grad`), but no attribute holds the objects that it was computed" in said(shell, "%graph n")
+"""
+    )
+    assert "its `data` is an array of shape 2×3" in said(shell, "%graph a") and "minigrad's Tensor" in said(
+        shell, "%graph a"
+    )
+    assert "a number (`data`) and a gradient (`grad`), but no attribute holds the objects that it was computed" in said(
+        shell, "%graph n"
+    )
     assert "no gradient (`grad`), no name of its operation (`_op`), no rule" in said(shell, "%graph t")
     assert "an operation 'tanh' whose `data` is itself a V, not a number" in said(shell, "%graph broken")
-    assert "its `data` is not a number" in said(shell, "%graph word") and "Convert text first" in said(shell, "%graph word")
+    assert "its `data` is not a number" in said(shell, "%graph word") and "Convert text first" in said(
+        shell, "%graph word"
+    )
 
 
 def test_inputs_of_another_program_are_not_missed(shell):

@@ -1,4 +1,5 @@
 """The network level: what is found in a learner's program, that every number is the engine's, and that the picture fits."""
+
 import gc
 import json
 import math
@@ -49,8 +50,15 @@ def test_the_lectures_network(noted, neuron, samples):
     names, outs = lecture(samples, neuron)
     net, recorded = found(names)
     plan = net.plan
-    assert [(c["name"], len(c["cells"])) for c in plan["columns"]] == [("inputs", 3), ("layers[0]", 4), ("layers[1]", 4), ("layers[2]", 1)]
-    assert [c["about"] for c in plan["columns"]] == ["3 numbers", "4 × tanh", "4 × tanh", "tanh"] and plan["samples"] == samples
+    assert [(c["name"], len(c["cells"])) for c in plan["columns"]] == [
+        ("inputs", 3),
+        ("layers[0]", 4),
+        ("layers[1]", 4),
+        ("layers[2]", 1),
+    ]
+    assert [c["about"] for c in plan["columns"]] == ["3 numbers", "4 × tanh", "4 × tanh", "tanh"] and plan[
+        "samples"
+    ] == samples
     assert len(plan["wires"]) == 12 + 16 + 4 and plan["cells"][-1]["name"] == "net.layers[2].neurons[0]"
     assert plan.get("error") == ("(out − y)²" if samples > 1 else None)
     names["loss"].backward()
@@ -65,9 +73,18 @@ def test_the_lectures_network(noted, neuron, samples):
         owner = names["net"].layers[int(layer)].neurons[int(neuron_)]
         one = owner.b if short == "b" else owner.w[int(short[2:-1])]
         assert (numbers.parameters[k], numbers.parameter_grads[k]) == (one.data, pytest.approx(one.grad, rel=1e-12))
-    for wire in plan["wires"]:  # what a wire sends back: weight × the gradient at its neuron's sum; all of them are its source's gradient
-        p, source, target = plan["parameters"][wire["parameter"]], plan["cells"][wire["source"]], plan["cells"][wire["target"]]
-        assert p["name"].startswith(target["name"]) and p["short"] == f"w[{source['short'][source['short'].index('[') + 1 : -1]}]"
+    for wire in plan[
+        "wires"
+    ]:  # what a wire sends back: weight × the gradient at its neuron's sum; all of them are its source's gradient
+        p, source, target = (
+            plan["parameters"][wire["parameter"]],
+            plan["cells"][wire["source"]],
+            plan["cells"][wire["target"]],
+        )
+        assert (
+            p["name"].startswith(target["name"])
+            and p["short"] == f"w[{source['short'][source['short'].index('[') + 1 : -1]}]"
+        )
     for s in range(samples):
         for cell in plan["columns"][1]["cells"]:
             wires = [w for w in plan["wires"] if w["source"] == cell]
@@ -89,7 +106,9 @@ def test_a_stored_network_can_be_read_in_a_narrow_column(noted, sizes):
 
 def test_functions_without_classes(noted):
     rng = random.Random(0)
-    parameters = [[([Value(rng.uniform(-1, 1)) for _ in range(n)], Value(0.0)) for _ in range(m)] for n, m in ((3, 3), (3, 1))]
+    parameters = [
+        [([Value(rng.uniform(-1, 1)) for _ in range(n)], Value(0.0)) for _ in range(m)] for n, m in ((3, 3), (3, 1))
+    ]
 
     def neuron(w, b, x):
         return (sum(wi * xi for wi, xi in zip(w, x, strict=True)) + b).tanh()
@@ -104,7 +123,11 @@ def test_functions_without_classes(noted):
 
     names = {"loss": sum((model(x) - y) ** 2 for x, y in zip(XS, YS, strict=True))}
     net, _ = found(names)
-    assert [len(c["cells"]) for c in net.plan["columns"]] == [3, 3, 1] and net.plan["samples"] == 4 and len(net.plan["wires"]) == 12
+    assert (
+        [len(c["cells"]) for c in net.plan["columns"]] == [3, 3, 1]
+        and net.plan["samples"] == 4
+        and len(net.plan["wires"]) == 12
+    )
     assert net.plan["name"] == "model" and [c["about"] for c in net.plan["columns"]][1:] == ["3 × tanh", "tanh"]
 
 
@@ -245,8 +268,12 @@ def test_the_still_picture(noted):
         for e in texts:
             assert 0 <= float(e.get("x")) <= 900
     whole = view.svg()
-    assert ">backward, step 3 of 6: " in view.svg(9) and ">forward, step 2 of 6: " in view.svg(2)  # as below the live one
-    assert "layers[1]" in whole and "(out − y)²" in whole and 'class="w b"' in whole and 'class="w b"' not in view.svg(6)
+    assert ">backward, step 3 of 6: " in view.svg(9) and ">forward, step 2 of 6: " in view.svg(
+        2
+    )  # as below the live one
+    assert (
+        "layers[1]" in whole and "(out − y)²" in whole and 'class="w b"' in whole and 'class="w b"' not in view.svg(6)
+    )
 
 
 def test_saved_as_a_page_and_as_pictures(noted, tmp_path):
@@ -267,7 +294,9 @@ def test_a_neuron_opens_into_its_own_operations(noted):
     view.look(cell, 1)
     inner = json.loads(view.network["inner"])
     assert (inner["cell"], inner["sample"], inner["first"]) == (cell, 1, 6) and len(inner["products"]) == 4
-    assert view.trace["steps"][view.step - 1]["node"] == 2 and view.step == 3 + 9  # its nine operations come before its layer
+    assert (
+        view.trace["steps"][view.step - 1]["node"] == 2 and view.step == 3 + 9
+    )  # its nine operations come before its layer
     assert view.total == 12 + 9 + 1 + 17  # and its gradient, then each of its edges
     neuron = names["net"].layers[1].neurons[2]
     nodes, sums = view.trace["nodes"], replayed(view.trace)
@@ -362,7 +391,9 @@ def test_the_slider_of_a_weight(noted):
     rows = np.frombuffer(moved["rows"], "<f8").reshape(len(points), -1)
     w = net.layers[0].neurons[1].w[2]
     home = rows[points.tolist().index(w.data)]
-    assert moved["parameter"] == k and np.allclose(home, np.frombuffer(view.network["numbers"], "<f8"), rtol=1e-12, equal_nan=True)
+    assert moved["parameter"] == k and np.allclose(
+        home, np.frombuffer(view.network["numbers"], "<f8"), rtol=1e-12, equal_nan=True
+    )
     kept = w.data
     for p in (0, len(points) // 3, len(points) - 1):
         w.data = float(points[p])
@@ -372,7 +403,9 @@ def test_the_slider_of_a_weight(noted):
                 one.grad = 0.0
         loss.backward()
         numbers = Numbers(plan, rows[p])
-        assert numbers.loss == pytest.approx(loss.data, rel=1e-12) and numbers.parameter_grads[k] == pytest.approx(w.grad, rel=1e-9)
+        assert numbers.loss == pytest.approx(loss.data, rel=1e-12) and numbers.parameter_grads[k] == pytest.approx(
+            w.grad, rel=1e-9
+        )
     w.data = kept
     view._on_message(view, {"type": "slide", "parameter": 999}, [])
     assert view.network["moved"]["parameter"] == k

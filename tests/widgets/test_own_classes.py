@@ -1,4 +1,5 @@
 """micrograd's own Value and learners' classes with tuples, lists and sets: picture, sliders and duel show their true numbers."""
+
 import inspect
 import random
 
@@ -29,7 +30,9 @@ def program(rng, inputs, length=7):
     pool = list(inputs)
     for _ in range(length):
         a, b = rng.choice(pool), rng.choice(pool)
-        step = rng.choice([lambda a, b: a + b, lambda a, b: a * b, lambda a, b: a - b, lambda a, b: a * a + 3, lambda a, b: b**2])
+        step = rng.choice(
+            [lambda a, b: a + b, lambda a, b: a * b, lambda a, b: a - b, lambda a, b: a * a + 3, lambda a, b: b**2]
+        )
         pool.append(step(a, b))
     out = pool[len(inputs)]
     for part in pool[len(inputs) + 1 :]:
@@ -71,7 +74,9 @@ def test_the_picture_has_the_numbers_of_the_objects(kind, seed):
             assert values[0, view.whole["root"]] == pytest.approx(new.data, rel=1e-12)
             for name, leaf in zip("abc", again, strict=True):
                 if name in shown:
-                    assert values[0, shown[name]] == leaf.data and grads[0, shown[name]] == pytest.approx(leaf.grad, rel=1e-12)
+                    assert values[0, shown[name]] == leaf.data and grads[0, shown[name]] == pytest.approx(
+                        leaf.grad, rel=1e-12
+                    )
 
 
 def test_the_first_example_of_a_comparer():
@@ -80,7 +85,11 @@ def test_the_first_example_of_a_comparer():
     d.backward()
     names = {"d": d, "b": b, "a": a}
     assert numbers(graph(d, names=names).trace) == {"a": (2.0, -3.0), "b": (-3.0, 2.0), "d": (-6.0, 1.0)}
-    assert numbers(graph(d, names=dict(reversed(names.items()))).trace) == {"a": (2.0, -3.0), "b": (-3.0, 2.0), "d": (-6.0, 1.0)}
+    assert numbers(graph(d, names=dict(reversed(names.items()))).trace) == {
+        "a": (2.0, -3.0),
+        "b": (-3.0, 2.0),
+        "d": (-6.0, 1.0),
+    }
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -116,7 +125,12 @@ def test_a_slider_leaves_the_objects_as_they_were():
     view.inputs = {**view.inputs, str(at): 5.0}
     assert numbers(view._subject.now())["y"][0] == pytest.approx(100.0)
     assert (a.data, b.data, c.data, y.data) == (2.0, -3.0, -6.0, 16.0)
-    assert numbers(graph(y, names=names).whole) == {"a": (2.0, 16.0), "b": (-3.0, -16.0), "c": (-6.0, -8.0), "y": (16.0, 1.0)}
+    assert numbers(graph(y, names=names).whole) == {
+        "a": (2.0, 16.0),
+        "b": (-3.0, -16.0),
+        "c": (-6.0, -8.0),
+        "y": (16.0, 1.0),
+    }
 
 
 @kinds

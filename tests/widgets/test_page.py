@@ -1,4 +1,5 @@
 """Pictures on a page: no wider than a narrow column, with all their words at full size, and the events of the view."""
+
 import re
 
 import pytest
@@ -73,12 +74,16 @@ def test_all_cards_are_there_while_they_fit(build):
 def test_fewer_cards_are_at_the_same_moment():
     """The view has 57 cards, the page about ten: its picture of the end of the forward pass has every value and no gradient."""
     view = long_chain()
-    trace, _ = page.fitting(lambda cards: view._fewer(view.shown_now(), cards), (view.shown_now(), (), None), 640, view.picture)
+    trace, _ = page.fitting(
+        lambda cards: view._fewer(view.shown_now(), cards), (view.shown_now(), (), None), 640, view.picture
+    )
     assert len(trace["nodes"]) < len(view.trace["nodes"])
     forward = sum(event["phase"] == "forward" for event in view.trace["steps"])
     gradients = r'class="d"[^>]*>[^<·]'
     drawn = [view.svg(k) for k in (0, forward - 1, forward, forward + 1, view.total)]
-    assert ["nothing has run yet" in drawn[0], "forward, step" in drawn[2], "backward, step 1 " in drawn[3]] == [True] * 3
+    assert ["nothing has run yet" in drawn[0], "forward, step" in drawn[2], "backward, step 1 " in drawn[3]] == [
+        True
+    ] * 3
     assert [bool(re.search(gradients, d)) for d in drawn] == [False, False, False, True, True]
     assert drawn[4] == view.svg()
 

@@ -13,7 +13,9 @@ from widgets import palette
 
 ROOT = Path(__file__).parents[2]
 WIDGETS = ROOT / "widgets"
-SOURCES = sorted(p for end in ("py", "css", "js") for p in WIDGETS.rglob(f"*.{end}") if not {"dist", "node_modules"} & {*p.parts})
+SOURCES = sorted(
+    p for end in ("py", "css", "js") for p in WIDGETS.rglob(f"*.{end}") if not {"dist", "node_modules"} & {*p.parts}
+)
 HEX = re.compile(r"#[0-9a-fA-F]{3,8}\b")
 IN_SCRIPT = re.compile(r"""["'`:]\s*(#[0-9a-fA-F]{3,8})\b""")  # elsewhere it is the name of a private field
 MATPLOTLIBS = WIDGETS / "plots.py"  # names matplotlib's own colours, which it replaces

@@ -27,9 +27,12 @@ def test_every_colour_follows_the_theme():
     root = ET.fromstring(svg)
     assert root[0].text == root.get("aria-label") == "Four curves & a line."
     drawn = svg.split("</style>", 1)[1]
-    assert not re.findall(r"#[0-9a-f]{6}\b", drawn) and {"var(--fwd)", "var(--bwd)", "var(--good)", "var(--bad)"} <= set(
-        re.findall(r"var\(--\w+\)", drawn)
-    )
+    assert not re.findall(r"#[0-9a-f]{6}\b", drawn) and {
+        "var(--fwd)",
+        "var(--bwd)",
+        "var(--good)",
+        "var(--bad)",
+    } <= set(re.findall(r"var\(--\w+\)", drawn))
     assert "step &lt;n&gt;" in drawn and set(THEME.values()) >= set(re.findall(r"var\(--\w+\)", drawn))
 
 

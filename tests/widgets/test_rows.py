@@ -1,4 +1,5 @@
 """Pictures in one column, layers in the middle of many, the trail of what was opened, and what a small stage gets."""
+
 import itertools
 import re
 
@@ -39,7 +40,10 @@ def test_in_a_column_every_card_stands_below_what_it_is_made_of(build):
     cards = {c["id"]: c for c in picture["cards"]}
     assert len(cards) == len(view.trace["nodes"]) and all(c["flat"] for c in cards.values())
     below = sorted(cards.values(), key=lambda c: c["y"])
-    assert all(a["y"] + a["h"] < b["y"] for a, b in zip(below, below[1:], strict=False)) and below[-1]["y"] + below[-1]["h"] < picture["h"]
+    assert (
+        all(a["y"] + a["h"] < b["y"] for a, b in zip(below, below[1:], strict=False))
+        and below[-1]["y"] + below[-1]["h"] < picture["h"]
+    )
     assert all(0 < c["x"] and c["x"] + c["w"] < picture["w"] for c in below)
     for wire in picture["wires"]:
         edge, line = view.trace["edges"][wire["id"]], list(points(wire["d"]))
@@ -52,7 +56,9 @@ def test_in_a_column_every_card_stands_below_what_it_is_made_of(build):
     for cut in picture.get("cuts", ()):
         assert list(points(cut["d"]))[-1][1] == pytest.approx(cards[cut["target"]]["y"], abs=0.2)
         above = [c for c in below if c["y"] < cards[cut["target"]]["y"]]
-        assert above[-1]["y"] + above[-1]["h"] < cut["py"] < cards[cut["target"]]["y"], "its words have a line of their own"
+        assert above[-1]["y"] + above[-1]["h"] < cut["py"] < cards[cut["target"]]["y"], (
+            "its words have a line of their own"
+        )
     for frame in picture.get("frames", ()):
         fold = view._folds.by_key[frame["fold"]]
         for member in {view._part.new[m] for m in fold.members}:
@@ -84,7 +90,10 @@ def test_two_columns_are_read_one_after_the_other(build):
         left = source["x"] + source["w"] if across else middle if place[target["id"]][0] else 0
         assert all(left - 1 <= x for x, _ in line), "no wire runs behind a card"
         if "id" in wire:
-            assert line[-1][0] == pytest.approx(target["x"], abs=0.2) and target["y"] < line[-1][1] < target["y"] + target["h"]
+            assert (
+                line[-1][0] == pytest.approx(target["x"], abs=0.2)
+                and target["y"] < line[-1][1] < target["y"] + target["h"]
+            )
     for member, frames in _inside(first).items():
         for frame in (first["frames"][k] for k in frames):
             c = cards[member]
@@ -155,7 +164,9 @@ class Poet(nn.Module):
 def test_a_transformer_shows_its_attention_on_a_narrow_stage():
     torch.manual_seed(0)
     poet = Poet()
-    loss = nn.functional.cross_entropy(poet(torch.tensor([[1, 2, 3, 0, 4]])).reshape(-1, 8), torch.tensor([2, 3, 0, 4, 5]))
+    loss = nn.functional.cross_entropy(
+        poet(torch.tensor([[1, 2, 3, 0, 4]])).reshape(-1, 8), torch.tensor([2, 3, 0, 4, 5])
+    )
     view = graph(loss, names={"poet": poet, "loss": loss})
     width, height = 522, 668
     opened = [n["label"] for n in view.trace["nodes"]]
@@ -203,7 +214,14 @@ def columns(count):
     for k, n in enumerate(sizes):
         out.append({"name": f"layers[{k}]", "about": "", "cells": list(range(at, at + n))})
         at += n
-    return {"columns": out, "cells": [{"name": "", "short": ""}] * at, "wires": [], "parameters": [], "error": "e", "loss": "l"}
+    return {
+        "columns": out,
+        "cells": [{"name": "", "short": ""}] * at,
+        "wires": [],
+        "parameters": [],
+        "error": "e",
+        "loss": "l",
+    }
 
 
 @pytest.mark.parametrize("w", [300, 420, 846, 1166])
@@ -214,7 +232,11 @@ def test_columns_stand_apart_and_those_without_room_are_one_box(count, w):
     gaps = [b - a for a, b in zip(places, places[1:], strict=False)]
     assert min(gaps[:-2]) >= 39 and len(places) - 2 <= 10
     shown = sum(not at.hidden(c) for c in range(count + 2))
-    assert shown + sum(last - first + 1 for first, last, _ in at.boxes) == count + 2 and not at.hidden(0) and not at.hidden(count + 1)
+    assert (
+        shown + sum(last - first + 1 for first, last, _ in at.boxes) == count + 2
+        and not at.hidden(0)
+        and not at.hidden(count + 1)
+    )
     assert not at.boxes or count + 2 > shown + 1
 
 
@@ -245,7 +267,12 @@ loss = (net(x) ** 2).mean()"""
     if key in view._open:
         view.fold(key)
     nodes = {n["label"]: n for n in view.trace["nodes"]}
-    assert nodes["net[0]"]["within"] == ["detach() in line 7", "no_grad() in line 9", "written in place in line 11", "view in line 12"]
+    assert nodes["net[0]"]["within"] == [
+        "detach() in line 7",
+        "no_grad() in line 9",
+        "written in place in line 11",
+        "view in line 12",
+    ]
     assert "within" not in nodes["net[1]"], "a view that minigrad's own module makes is no news"
     card = next(c for c in view.picture["cards"] if c["id"] == nodes["net[0]"]["id"])
     assert card["within"].startswith("detach() in line 7") and card["within"].endswith(" +2")
@@ -254,4 +281,6 @@ loss = (net(x) ** 2).mean()"""
     said = next(s["say"] for s in view.trace["steps"] if s["node"] == card["id"] and s["kind"] == "compute")
     assert "Inside: detach() in line 7, no_grad() in line 9" in said
     view.fold(key)
-    assert all("within" not in n for n in view.trace["nodes"]) and len(view.picture["cuts"]) == 2, "open, each is at its place"
+    assert all("within" not in n for n in view.trace["nodes"]) and len(view.picture["cuts"]) == 2, (
+        "open, each is at its place"
+    )

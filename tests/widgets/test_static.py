@@ -1,4 +1,5 @@
 """The static twin: the same bytes for the same graph, everything escaped, readable without a program."""
+
 import re
 import xml.etree.ElementTree as ET
 
@@ -33,7 +34,9 @@ def test_steps_show_what_was_known_then():
     start = words(v.svg(0))
     assert "25" not in start and "▴ 30" not in start and "·" in start
     assert None not in start and 'class="r ' not in v.svg(0), "a label with nothing on it is not drawn, as in the view"
-    assert [v.svg(k).count('class="r ') for k in range(v.total + 1)] == [0, 0, 0, 0, 0, 0, 1, 2, 3], "slopes come with the gradient"
+    assert [v.svg(k).count('class="r ') for k in range(v.total + 1)] == [0, 0, 0, 0, 0, 0, 1, 2, 3], (
+        "slopes come with the gradient"
+    )
     forward = words(v.svg(4))
     assert "25" in forward and "▴ 30" not in forward
     assert "▴ 30" in words(v.svg(v.total)) and v.svg() == v.svg(v.total)
@@ -44,7 +47,9 @@ def test_the_empty_places_of_a_tensors_card_say_what_comes_there():
     x = torch.ones(2, 2, requires_grad=True)
     v = graph((x * torch.ones(2, 2)).sum(), names={"x": x})
     tall = sum(len(n["shape"]) == 2 for n in v.trace["nodes"])
-    assert [words(v.svg(0)).count(word) - 1 for word in ("value", "grad")] == [tall, tall], "and once each on the card of the sum"
+    assert [words(v.svg(0)).count(word) - 1 for word in ("value", "grad")] == [tall, tall], (
+        "and once each on the card of the sum"
+    )
     assert words(v.svg()).count("grad") == 1 + 1, "the constant has none to come"
 
 
@@ -54,7 +59,11 @@ def test_a_long_sentence_goes_on_in_the_next_line():
     svg = v.svg(k)
     lines = re.findall(r'class="q" x="18" y="([\d.]+)">([^<]*)<', svg)
     height, width = (float(re.search(rf'{name}="(\d+)"', svg)[1]) for name in ("height", "width"))
-    assert len(lines) == 2 and all(7 * len(text) < width for _, text in lines) and max(float(y) for y, _ in lines) < height - 8
+    assert (
+        len(lines) == 2
+        and all(7 * len(text) < width for _, text in lines)
+        and max(float(y) for y, _ in lines) < height - 8
+    )
     assert " ".join(text for _, text in lines).endswith("it started with.")
 
 
@@ -106,9 +115,11 @@ def test_a_narrow_pill_shows_the_number_and_no_other(value):
     """x * w has the local derivative w: its formula is one letter, its number may be long."""
     x, w = Value(2.0), Value(value)
     drawn = graph(x * w, names={"x": x, "w": w}).svg()
-    pills = re.findall(r'<rect class="r [^>]* width="([\d.]+)" height="20"[^>]*/><text class="p [^>]*>× ([^<]+)</text>', drawn)
+    pills = re.findall(
+        r'<rect class="r [^>]* width="([\d.]+)" height="20"[^>]*/><text class="p [^>]*>× ([^<]+)</text>', drawn
+    )
     assert len(pills) == 2
-    (wide, text), = [(float(wide), text) for wide, text in pills if text != "2"]
+    ((wide, text),) = [(float(wide), text) for wide, text in pills if text != "2"]
     shown = float(text.replace("−", "-"))
     assert shown == pytest.approx(value, rel=0.05) and len(text) * 6.9 + 24 < wide + 6.9, (text, wide)
 

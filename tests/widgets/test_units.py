@@ -1,4 +1,5 @@
 """Networks found by their operations: units in plain lists, dicts and classes, in every engine; none where the structure is not sure."""
+
 import math
 import random
 from types import SimpleNamespace
@@ -149,7 +150,9 @@ class Wrapped:
 
 class Layers:
     def __init__(self, kind):
-        self.l = [[(uniform(kind, a), kind(random.uniform(-1, 1))) for _ in range(b)] for a, b in ((2, 5), (5, 3), (3, 1))]
+        self.l = [
+            [(uniform(kind, a), kind(random.uniform(-1, 1))) for _ in range(b)] for a, b in ((2, 5), (5, 3), (3, 1))
+        ]
 
     def act(self, z):
         return z.relu()
@@ -273,7 +276,10 @@ class Labelled:
                 made.label = text
             return made
 
-        self.layers = [[SimpleNamespace(w=[value("w") for _ in range(n)], b=value("b")) for _ in range(m)] for n, m in ((2, 4), (4, 1))]
+        self.layers = [
+            [SimpleNamespace(w=[value("w") for _ in range(n)], b=value("b")) for _ in range(m)]
+            for n, m in ((2, 4), (4, 1))
+        ]
 
     def __call__(self, x):
         for layer in self.layers:

@@ -9,11 +9,29 @@ answers.py (the form) and about_*.py (one file per subject). How it gets on the 
 from __future__ import annotations
 
 from ..show import Card
-from . import about_functions, about_graph, about_names, about_python, about_shapes, about_training, about_values, about_writes
+from . import (
+    about_functions,
+    about_graph,
+    about_names,
+    about_python,
+    about_shapes,
+    about_training,
+    about_values,
+    about_writes,
+)
 from .answers import Answer, from_message
 from .moment import Moment
 
-SUBJECTS = (about_graph, about_writes, about_shapes, about_python, about_values, about_functions, about_training, about_names)
+SUBJECTS = (
+    about_graph,
+    about_writes,
+    about_shapes,
+    about_python,
+    about_values,
+    about_functions,
+    about_training,
+    about_names,
+)
 ROWS = [row for module in SUBJECTS for row in module.ROWS]
 
 

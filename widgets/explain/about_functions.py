@@ -1,4 +1,5 @@
 """Errors about rules of one's own: custom Functions, gradient checks, gradients that are not numbers."""
+
 from __future__ import annotations
 
 from minigrad.core import facts
@@ -68,7 +69,9 @@ def first_nan(m: Moment, about: facts.FirstNan) -> Answer:
              "linalgvectornorm": "the norm of a zero vector has no direction"}.get(name, "typical are 0/0, inf − inf, and 0 times inf")  # fmt: skip
     recorded = f" The line that computed it: `{about.code}`." if about.code else ""
     fix = f"Keep the input of {name} away from the edge: `(x + 1e-12)`, `x.clamp(min=1e-12)`, or `torch.where` on the input."
-    if name == "log":  # nearly always of a sigmoid or a softmax, where a small number inside hides the nan and stops the gradient
+    if (
+        name == "log"
+    ):  # nearly always of a sigmoid or a softmax, where a small number inside hides the nan and stops the gradient
         fix = ("If it is the log of a sigmoid or a softmax, take both in one piece: `F.logsigmoid`, `F.log_softmax`, or a loss for logits. "
                "Otherwise keep its input away from 0: `x.clamp(min=1e-12)`, or `torch.where` on the input.")  # fmt: skip
     return Answer(f"The first gradient that is no number comes from {name}", f"The backward rule of {name} gave nan: {known}.{recorded}",
@@ -79,7 +82,13 @@ def first_nan(m: Moment, about: facts.FirstNan) -> Answer:
 
 @row(facts.JacobianMismatch)
 def mismatch(m: Moment, about: facts.JacobianMismatch) -> Answer:
-    picture = [Table(["", "value"], [["your rule", number(about.analytic)], ["differences", number(about.numeric)]], caption=about.where)]
+    picture = [
+        Table(
+            ["", "value"],
+            [["your rule", number(about.analytic)], ["differences", number(about.numeric)]],
+            caption=about.where,
+        )
+    ]
     inputs = [t for _, t in m.tensors() if str(t.dtype) == "torch.float32"]
     if inputs:
         return Answer("The check itself is too coarse", "The inputs are float32: differences of numbers with seven digits are wrong in the third. The rule may well be right.",

@@ -1,4 +1,5 @@
 """Errors about the graph itself: there is none, it was used up, or the question put to it has no answer."""
+
 from __future__ import annotations
 
 import ast
@@ -16,11 +17,21 @@ ROWS: list[Row] = []
 def _root(m: Moment) -> ast.expr | None:
     """What the backward pass was started from."""
     root = m.calls("backward")
-    if isinstance(root, ast.Attribute) and root.attr == "autograd" or isinstance(root, ast.Name) and root.id == "autograd":
+    if (
+        isinstance(root, ast.Attribute)
+        and root.attr == "autograd"
+        or isinstance(root, ast.Name)
+        and root.id == "autograd"
+    ):
         root = None
     if root is None:
         for node in ast.walk(m.tree) if m.tree is not None else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("grad", "backward") and node.args:
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in ("grad", "backward")
+                and node.args
+            ):
                 return node.args[0]
     return root
 
@@ -39,7 +50,10 @@ def _chain(steps) -> list:
     return [Chain(*links)]
 
 
-NO_FLAG = ("`loss.requires_grad = True`", "it makes the loss a new leaf. The error is silent then, and every parameter's gradient stays None")
+NO_FLAG = (
+    "`loss.requires_grad = True`",
+    "it makes the loss a new leaf. The error is silent then, and every parameter's gradient stays None",
+)
 
 
 @row(RuntimeError, r"element \d+ of tensors does not require grad and does not have a grad_fn")
@@ -52,7 +66,9 @@ def no_graph(m: Moment, _) -> Answer:
         agrees = cut is not None and cut.line == noted.line
         steps = steps if agrees else [noted, *(s for s in steps[-1:] if s.line != noted.line)]
         cut = cut if agrees else noted
-    elif cut is not None and getattr(m.names.get(cut.name), "requires_grad", False):  # the source says so, and the tensor itself does not
+    elif cut is not None and getattr(
+        m.names.get(cut.name), "requires_grad", False
+    ):  # the source says so, and the tensor itself does not
         steps, cut = [], None
     off = noted is None and getattr(thing, "detached_by", "") == "no_grad"
     if cut is None:
@@ -132,7 +148,11 @@ def seed_type(m: Moment, found) -> Answer | None:
 @row(facts.UnusedInputs)
 def unused(m: Moment, about: facts.UnusedInputs) -> Answer:
     picture = []
-    call = next((n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and len(n.args) > 1), None) if m.tree is not None else None
+    call = (
+        next((n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and len(n.args) > 1), None)
+        if m.tree is not None
+        else None
+    )
     name = "this input"
     given = about.inputs
     if call is not None:
@@ -145,7 +165,13 @@ def unused(m: Moment, about: facts.UnusedInputs) -> Answer:
         rows = [[text, "yes" if used else "no"] for text, used in zip(texts, about.used, strict=True)]
         missing = [r[0] for r in rows if r[1] == "no"]
         name = f"`{missing[0]}`" if missing else name
-        picture = [Table(["input", f"in the graph of {ast.unparse(out)}"], rows, bad={(k, 1) for k, r in enumerate(rows) if r[1] == "no"})]
+        picture = [
+            Table(
+                ["input", f"in the graph of {ast.unparse(out)}"],
+                rows,
+                bad={(k, 1) for k, r in enumerate(rows) if r[1] == "no"},
+            )
+        ]
     return Answer(
         "The result does not depend on this tensor",
         f"{name} has no part in the recorded computation: it was not used, or another tensor of the same name was (a name that was assigned again, a copy, a detach).",
@@ -186,7 +212,10 @@ def copied_result(m: Moment, _) -> Answer:
                   "`x.detach().clone()` copies the numbers; deep-copy a model before its parameters are replaced by results.", chapter=10)  # fmt: skip
 
 
-@row(RuntimeError, r"^Inference tensors cannot be saved for backward|inference tensor outside InferenceMode|on inference tensor outside")
+@row(
+    RuntimeError,
+    r"^Inference tensors cannot be saved for backward|inference tensor outside InferenceMode|on inference tensor outside",
+)
 def inference(m: Moment, _) -> Answer:
     return Answer("A tensor from inference_mode cannot join a graph",
                   "Tensors made under `inference_mode` carry no version counter, which is what makes them cheap, so no node may save one.",

@@ -1,4 +1,5 @@
 """Errors about names: a library that is not here, a variable or an attribute that is nearly another one."""
+
 from __future__ import annotations
 
 import builtins
@@ -12,8 +13,14 @@ ROWS: list[Row] = []
 
 INSTEAD = {  # what programs from elsewhere import, and what it is called here
     "torch": ("import minigrad as torch", "minigrad has PyTorch's names, so the rest of the program stays as it is."),
-    "torchviz": ("from minigrad.viz import make_dot", "`make_dot` draws the same graph here; `%graph loss` draws one that you can step through."),
-    "micrograd": ("from minigrad import Value", "`Value` is micrograd's class with the same attributes. For its `nn` write `from minigrad import micro`."),
+    "torchviz": (
+        "from minigrad.viz import make_dot",
+        "`make_dot` draws the same graph here; `%graph loss` draws one that you can step through.",
+    ),
+    "micrograd": (
+        "from minigrad import Value",
+        "`Value` is micrograd's class with the same attributes. For its `nn` write `from minigrad import micro`.",
+    ),
 }
 
 
@@ -26,7 +33,9 @@ def not_installed(m: Moment, found) -> Answer:
 
 def _of_minigrad(thing: object) -> bool:
     """Numbers with a graph, modules, optimizers, the package itself."""
-    return is_number_with_graph(thing) or any(kind.__module__.split(".")[0] == "minigrad" for kind in type(thing).__mro__)
+    return is_number_with_graph(thing) or any(
+        kind.__module__.split(".")[0] == "minigrad" for kind in type(thing).__mro__
+    )
 
 
 @row(NameError, r"^name '(\w+)' is not defined", python=True)
@@ -54,8 +63,14 @@ def unknown_name(m: Moment, found) -> Answer:
     name = found[1]
     what = "No variable of that name exists in this kernel. After a restart of the kernel nothing exists until its cell is run again."
     if name in LOADED_BY:
-        return Answer(f"`{name}` is not loaded", what, "Run the first cells of the notebook, or this line:", code=LOADED_BY[name])
-    return Answer(f"`{name}` is not defined", what, f"Run the cell that defines `{name}`. A text needs quotation marks: `\"{name}\"`.")
+        return Answer(
+            f"`{name}` is not loaded", what, "Run the first cells of the notebook, or this line:", code=LOADED_BY[name]
+        )
+    return Answer(
+        f"`{name}` is not defined",
+        what,
+        f'Run the cell that defines `{name}`. A text needs quotation marks: `"{name}"`.',
+    )
 
 
 @row(AttributeError, r"object has no attribute '(\w+)'", python=True)

@@ -24,7 +24,11 @@ OPERANDS = r"^unsupported operand type\(s\) for [^:]+: '(\w+)' and '(\w+)'"
 
 @row(TypeError, r"^must be real number, not (Value|Tensor)", python=True)
 def into_math(m: Moment, found) -> Answer | None:
-    calls = [n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and ast.unparse(n.func).startswith("math.")] if m.tree is not None else []
+    calls = (
+        [n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and ast.unparse(n.func).startswith("math.")]
+        if m.tree is not None
+        else []
+    )
     if len(calls) != 1 or len(calls[0].args) != 1:
         return None
     name, owner = ast.unparse(calls[0].func), m.owner(calls[0].args[0])
@@ -60,7 +64,11 @@ def uncalled(m: Moment, kind: str) -> Answer | None:
         return Answer("A generator is not a number", "`(… for … in …)` by itself computes nothing; `sum` or `list` goes through it.",
                       "Write `sum(… for … in …)` for the total, or `[… for … in …]` for a list.", chapter=2)  # fmt: skip
     called = {n.func for n in ast.walk(m.tree) if isinstance(n, ast.Call)} if m.tree is not None else set()
-    nodes = [n for n in ast.walk(m.tree) if isinstance(n, (ast.Name, ast.Attribute)) and n not in called] if m.tree is not None else []
+    nodes = (
+        [n for n in ast.walk(m.tree) if isinstance(n, (ast.Name, ast.Attribute)) and n not in called]
+        if m.tree is not None
+        else []
+    )
     name = next((ast.unparse(n) for n in nodes if type(m.value(n)).__name__ == kind), "")
     said = f"`{name}` is" if name else "One of the two is"
     return Answer("A function stands where its result is needed", f"{said} a {'class' if kind == 'type' else 'function'}, not what it returns.",
@@ -80,7 +88,9 @@ def returned_none(m: Moment, owner: ast.expr) -> Answer | None:
     """The answer where `owner` is None because a function of the learner's own ended without return."""
     call = made_by(m, owner)
     code = getattr(m.value(call.func), "__code__", None) if call is not None else None
-    if call is None or code is None or None not in code.co_consts:  # without that constant it cannot return None by itself
+    if (
+        call is None or code is None or None not in code.co_consts
+    ):  # without that constant it cannot return None by itself
         return None
     return Answer("The function returned None", f"`{ast.unparse(call.func)}` has no `return` on the way that was taken, so Python returns None.",
                   "End it with `return` and the result.", chapter=2)  # fmt: skip
@@ -90,7 +100,11 @@ def made_by(m: Moment, owner: ast.expr) -> ast.Call | None:
     """The call that `owner` is, or whose result the variable of that name is."""
     if isinstance(owner, ast.Name) and m.names.get(owner.id, m) is None:
         for s in reversed(history.statements(m)):
-            if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call) and any(ast.unparse(t) == owner.id for t in s.targets):
+            if (
+                isinstance(s, ast.Assign)
+                and isinstance(s.value, ast.Call)
+                and any(ast.unparse(t) == owner.id for t in s.targets)
+            ):
                 return s.value
     return owner if isinstance(owner, ast.Call) else None
 
@@ -100,13 +114,22 @@ READ = (  # (what Python says, what is meant)
     (r"never closed|incomplete input|unexpected EOF", "A bracket is opened there and never closed."),
     (r"unmatched|does not match opening", "This bracket closes none that is open, or one of another kind."),
     (r"expected an indented block", "The lines that belong to the one before are moved four blanks to the right."),
-    (r"unexpected indent", "This line is further to the right than the one before, though nothing begins there: begin it in the same column."),
-    (r"unindent does not match", "This line stands in a column where no line above it begins: move it below one of them."),
+    (
+        r"unexpected indent",
+        "This line is further to the right than the one before, though nothing begins there: begin it in the same column.",
+    ),
+    (
+        r"unindent does not match",
+        "This line stands in a column where no line above it begins: move it below one of them.",
+    ),
     (r"tabs and spaces", "Tabs and blanks are mixed: use four blanks everywhere."),
     (r"unterminated", "A text ends with the quotation mark that it begins with, on the same line."),
     (r"Maybe you meant '=='|cannot assign", "One = gives a value to the name on its left; == compares."),
     (r"forgot a comma", "Between two things in brackets a comma is missing, or an operator such as *."),
-    (r"outside function|outside loop", "This word belongs inside a function, or a loop: is the line moved far enough to the right?"),
+    (
+        r"outside function|outside loop",
+        "This word belongs inside a function, or a loop: is the line moved far enough to the right?",
+    ),
 )
 READ_ELSE = "Something is missing, or too much, at the marked place or just before it: a colon, a bracket, an operator, a comma."
 
@@ -123,7 +146,9 @@ def unreadable(error: SyntaxError) -> Card:
         span = (first, last) if 0 <= first < last <= len(line) and (first, last) != (0, len(line)) else None
     return Card(
         "Python cannot read this cell",
-        Line("None of its lines has run: Python reads a whole cell before it begins. What the cell defined earlier is still the older version."),
+        Line(
+            "None of its lines has run: Python reads a whole cell before it begins. What the cell defined earlier is still the older version."
+        ),
         Code(line, span, f"Line {error.lineno}") if line else None,
         Facts(("How to fix it", said, "")),
         warn=True,

@@ -1,4 +1,5 @@
 """Errors about shapes and positions: broadcasting, products, reshaping, joining, indexing. Shapes are drawn."""
+
 from __future__ import annotations
 
 import re
@@ -63,7 +64,11 @@ def product(m: Moment, about: facts.ProductMismatch) -> Answer:
     a, b = (names + ["a", "b"])[:2] if len(names) > 1 else ("a", "b")
     rows = [[a, str(n), str(k)], [b, str(p), "" if q is None else str(q)]]
     picture = [Table(["", "rows", "columns"], rows, bad={(0, 2), (1, 1)}, caption="inner sizes must agree")]
-    fix = f"Transpose the one that is the wrong way round: `{a} @ {b}.T`" if k == q else "Check which dimension holds the features"
+    fix = (
+        f"Transpose the one that is the wrong way round: `{a} @ {b}.T`"
+        if k == q
+        else "Check which dimension holds the features"
+    )
     if q is not None and n == p and k != q:
         fix = f"Transpose the one that is the wrong way round: `{a}.T @ {b}`"
     return Answer("The inner sizes of the product differ", f"{a} has {k} columns, {b} has {p} rows. Each row of {a} is multiplied with a column of {b}.",
@@ -93,7 +98,9 @@ def viewed(m: Moment, about: facts.NotContiguous) -> Answer:
                   ("giving `view` the sizes in another order", "it may run, and mix rows with columns"), picture, 9)  # fmt: skip
 
 
-@row(RuntimeError, r"^Sizes of tensors must match except in dimension (\d+)|^stack expects each tensor to be equal size")
+@row(
+    RuntimeError, r"^Sizes of tensors must match except in dimension (\d+)|^stack expects each tensor to be equal size"
+)
 def joined(m: Moment, found) -> Answer:
     named = [(text, tuple(t.shape)) for text, t in m.tensors()]
     picture = [Table(["", "shape"], [[n, str(s)] for n, s in named])] if named else []

@@ -1,4 +1,5 @@
 """Errors of training programs: optimisers, losses, modules, look-up tables."""
+
 from __future__ import annotations
 
 import ast
@@ -22,7 +23,11 @@ def no_parameters(m: Moment, _) -> Answer:
 
 @row(ValueError, r"^can't optimize a non-leaf Tensor")
 def optimise_result(m: Moment, _) -> Answer:
-    given = next((n.args[0] for n in ast.walk(m.tree) if isinstance(n, ast.Call) and n.args), None) if m.tree is not None else None
+    given = (
+        next((n.args[0] for n in ast.walk(m.tree) if isinstance(n, ast.Call) and n.args), None)
+        if m.tree is not None
+        else None
+    )
     named = []
     for item in given.elts if isinstance(given, (ast.List, ast.Tuple)) else []:
         t = m.value(item)
@@ -61,7 +66,10 @@ def batch_sizes(m: Moment, found) -> Answer:
                   ("`targets[:n]`", "it runs, and compares each sample with another's target"), [Table(["", "shape"], named)] if named else [], 17)  # fmt: skip
 
 
-@row((RuntimeError,), r"^expected target dtype to be Long or Byte, but got (\w+)|^Expected tensor for argument #1 'indices' .* but got torch\.(\w+)Tensor")
+@row(
+    (RuntimeError,),
+    r"^expected target dtype to be Long or Byte, but got (\w+)|^Expected tensor for argument #1 'indices' .* but got torch\.(\w+)Tensor",
+)
 def whole_targets(m: Moment, found) -> Answer:
     return Answer("A class is a whole number", f"Numbers of classes and of rows are whole; these are {found[1] or found[2]}.",
                   "`target.long()`, or make them whole where they are made: `torch.tensor([0, 2, 1])`. For numbers to be approached use `nn.MSELoss`.", chapter=17)  # fmt: skip
@@ -76,9 +84,12 @@ def class_outside(m: Moment, found) -> Answer:
 
 @row(RuntimeError, r"^Error\(s\) in loading state_dict for (\w+)")
 def other_model(m: Moment, found) -> Answer:
-    missing = re.findall(r'Missing key\(s\) in state_dict: (.+?)\.\s*$', str(m.error), re.M)
-    extra = re.findall(r'Unexpected key\(s\) in state_dict: (.+?)\.\s*$', str(m.error), re.M)
-    sizes = re.findall(r"size mismatch for (\S+): copying a param with shape torch.Size\((\[.*?\])\) from checkpoint, the shape in current model is torch.Size\((\[.*?\])\)", str(m.error))
+    missing = re.findall(r"Missing key\(s\) in state_dict: (.+?)\.\s*$", str(m.error), re.M)
+    extra = re.findall(r"Unexpected key\(s\) in state_dict: (.+?)\.\s*$", str(m.error), re.M)
+    sizes = re.findall(
+        r"size mismatch for (\S+): copying a param with shape torch.Size\((\[.*?\])\) from checkpoint, the shape in current model is torch.Size\((\[.*?\])\)",
+        str(m.error),
+    )
     rows = [[n.strip(' "'), "not in the file", "there"] for group in missing for n in group.split(",")]
     rows += [[n.strip(' "'), "there", "not in the model"] for group in extra for n in group.split(",")]
     rows += [[n, a, b] for n, a, b in sizes]
@@ -88,7 +99,10 @@ def other_model(m: Moment, found) -> Answer:
                   [Table(["parameter", "in the file", "in the model"], rows)] if rows else [], 17)  # fmt: skip
 
 
-@row(RuntimeError, r"^Given groups=\d+, weight of size (\[.*?\]), expected input(\[.*?\]) to have (\d+) channels, but got (\d+) channels")
+@row(
+    RuntimeError,
+    r"^Given groups=\d+, weight of size (\[.*?\]), expected input(\[.*?\]) to have (\d+) channels, but got (\d+) channels",
+)
 def channels(m: Moment, found) -> Answer:
     return Answer("The convolution was made for other channels", f"It takes {found[3]}, the image has {found[4]}. Channels are dimension 1 of a batch (N, C, H, W).",
                   f"`in_channels={found[4]}`, or move the channels if they come last: `x.permute(0, 3, 1, 2)`.",

@@ -1,4 +1,5 @@
 """Errors about what a number, a tensor and None are: leaving the graph by .item(), conditions, whole numbers, gradients that are None."""
+
 from __future__ import annotations
 
 import ast
@@ -14,14 +15,25 @@ from .moment import Moment
 
 ROWS: list[Row] = []
 
-NO_FLOAT = ("`torch.tensor(loss, requires_grad=True).backward()`", "it is a new leaf with the right value; no gradient gets beyond it")
+NO_FLOAT = (
+    "`torch.tensor(loss, requires_grad=True).backward()`",
+    "it is a new leaf with the right value; no gradient gets beyond it",
+)
 
 
-@row(AttributeError, r"^'(float|int|ndarray|bool|float32|float64)' object has no attribute '(backward|grad|requires_grad|detach|item|retain_grad)'", python=True)
+@row(
+    AttributeError,
+    r"^'(float|int|ndarray|bool|float32|float64)' object has no attribute '(backward|grad|requires_grad|detach|item|retain_grad)'",
+    python=True,
+)
 def plain_number(m: Moment, found) -> Answer | None:
     owner = m.calls(found[2])
     if owner is None:
-        owner = next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[2]), None) if m.tree is not None else None
+        owner = (
+            next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[2]), None)
+            if m.tree is not None
+            else None
+        )
     steps = history.chain(m, owner)
     cut = next((s.cut for s in steps if s.cut), "")
     if not cut and found[2] != "backward":  # lr.grad: a number that never was a tensor
@@ -71,7 +83,11 @@ def reassigned_leaf(m: Moment, name: str, thing, facts, again, known: bool) -> A
     code = again.code if again is not None else ""
     update = ".grad" in code
     what = f"`{name}` is the result of an operation, not the leaf that you made. Only leaves keep their gradient after `backward()`."
-    links = [Link(name, "the leaf you made: has the gradient"), Link(code, f"{'a' if known else 'probably here a'} new tensor takes over the name {name}", "bad"), Link(f"{name}.grad", "None", "off")]
+    links = [
+        Link(name, "the leaf you made: has the gradient"),
+        Link(code, f"{'a' if known else 'probably here a'} new tensor takes over the name {name}", "bad"),
+        Link(f"{name}.grad", "None", "off"),
+    ]
     if update:
         return Answer("The name now belongs to another tensor", what, "Change the leaf in place, where nothing is recorded:",
                       ("`retain_grad()`", f"it fills `.grad` of this result, and the graph grows by one update each round, back to the first {name}"),
@@ -83,7 +99,12 @@ def reassigned_leaf(m: Moment, name: str, thing, facts, again, known: bool) -> A
 
 @row(AttributeError, r"^'NoneType' object has no attribute '(backward|data|grad_fn|item|shape)'", python=True)
 def forgot_return(m: Moment, found) -> Answer | None:
-    owner = m.calls(found[1]) or next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[1]), None) if m.tree is not None else None
+    owner = (
+        m.calls(found[1])
+        or next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[1]), None)
+        if m.tree is not None
+        else None
+    )
     if owner is None:
         return None
     call = made_by(m, owner)
@@ -98,7 +119,9 @@ def to_numpy(m: Moment, _) -> Answer:
     owner = m.calls("numpy")
     direct = owner is not None
     name = ast.unparse(owner) if owner is not None else next((text for text, t in m.tensors() if t.requires_grad), "x")
-    what = f"`{name}` is part of a graph; numpy records nothing, so no gradient could come back through what it computes."
+    what = (
+        f"`{name}` is part of a graph; numpy records nothing, so no gradient could come back through what it computes."
+    )
     fix = f"To print or plot: `{m.owner(owner) if owner is not None else name}.detach().numpy()`."
     if not direct:
         fix += " To compute a part of the model: use the torch function of the same name (`torch.sin`, not `np.sin`)."
@@ -116,7 +139,10 @@ def truth(m: Moment, _) -> Answer:
                   [Table(["", "shape"], named)] if named else [], 2)  # fmt: skip
 
 
-@row((RuntimeError, ValueError), r"^a Tensor with (\d+) elements cannot be converted to Scalar|^only one element tensors can be converted to Python scalars")
+@row(
+    (RuntimeError, ValueError),
+    r"^a Tensor with (\d+) elements cannot be converted to Scalar|^only one element tensors can be converted to Python scalars",
+)
 def not_one_number(m: Moment, found) -> Answer:
     named = [[text, shape(t)] for text, t in m.tensors()]
     return Answer("Several numbers are not one number", f"This tensor has {found[1] or 'several'} entries, and a Python number was asked for.",
@@ -145,7 +171,9 @@ def not_a_value(m: Moment, found) -> Answer | None:
     if found[1] in UNCALLED:
         return uncalled(m, found[1])
     fix = m.sentence.partition(". ")[2] or "Pass an int or a float."
-    fixes = {"Tensor": "Stay with one engine: `Value` for single numbers, or tensors throughout. `t.item()` gives the number without its graph."}
+    fixes = {
+        "Tensor": "Stay with one engine: `Value` for single numbers, or tensors throughout. `t.item()` gives the number without its graph."
+    }
     return Answer("A Value holds a single number", f"It was given a {found[1]}. `Value` is the scalar engine: one number, one node.",
                   fixes.get(found[1], fix), chapter=5)  # fmt: skip
 
@@ -155,17 +183,24 @@ def no_reflected(m: Moment, found) -> Answer | None:
     cls = m.names.get(found[3]) or next((type(v) for v in m.names.values() if type(v).__name__ == found[3]), None)
     if not isinstance(cls, type) or not all(hasattr(cls, name) for name in ("__init__",)) or found[3] == "NoneType":
         return None
-    method = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow", "**=": "pow"}.get(found[1].split(":")[0].replace("or", "").strip())
+    method = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow", "**=": "pow"}.get(
+        found[1].split(":")[0].replace("or", "").strip()
+    )
     if method is None or hasattr(cls, f"__r{method}__") or not hasattr(cls, f"__{method}__"):
         return None
-    body = {"add": "self + other", "mul": "self * other", "sub": "(-self) + other", "truediv": "other * self**-1"}.get(method, "...")
+    body = {"add": "self + other", "mul": "self * other", "sub": "(-self) + other", "truediv": "other * self**-1"}.get(
+        method, "..."
+    )
     return Answer(f"The class has no __r{method}__", f"Python first asks the {found[2]} on the left, which does not know `{found[3]}`; then it asks for `__r{method}__` of the right "
                   "one, and there is none.", "Define the reflected operation:",
                   (f"writing `x {found[1]} 2` in the other order everywhere", "`sum(values)` starts with `0 + ...`, and that order is not yours to choose"),
                   [], 5, f"def __r{method}__(self, other):  # other {found[1]} self\n    return {body}")  # fmt: skip
 
 
-@row(TypeError, r"^(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be Tensor, not (list|tuple|int|float|ndarray|Value)")
+@row(
+    TypeError,
+    r"^(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be Tensor, not (list|tuple|int|float|ndarray|Value)",
+)
 def must_be_tensor(m: Moment, found) -> Answer:
     other = {"Value": f"`Value` has its own functions: `x.{found[1]}()`, or `from minigrad.scalar import {found[1]}`.",
              "ndarray": "`torch.from_numpy(a)` or `torch.tensor(a)` makes a tensor of it; its gradient needs `requires_grad=True`."}  # fmt: skip
@@ -177,5 +212,3 @@ def must_be_tensor(m: Moment, found) -> Answer:
 def no_gpu(m: Moment, _) -> Answer:
     return Answer("minigrad computes on the CPU", "There is no GPU here, and no need of one: the course's programs are small.",
                   "`device = 'cuda' if torch.cuda.is_available() else 'cpu'` runs everywhere; or leave the device out.", chapter=19)  # fmt: skip
-
-

@@ -1,4 +1,5 @@
 """Errors about writing into tensors: saved values that changed, leaves, views; and what a write cannot do."""
+
 from __future__ import annotations
 
 import ast
@@ -40,7 +41,10 @@ def saved_then_written(m: Moment, about: facts.SavedOverwritten) -> Answer:
                   [Chain(*links)], 15)  # fmt: skip
 
 
-NO_DATA = ("`w.data -= ...`", "it works without a word even where a graph needs the old numbers, and then the gradient is silently wrong")
+NO_DATA = (
+    "`w.data -= ...`",
+    "it works without a word even where a graph needs the old numbers, and then the gradient is silently wrong",
+)
 
 
 def _update(m: Moment) -> bool:
@@ -82,7 +86,10 @@ def view_of_leaf_written(m: Moment, _) -> Answer:
                   NO_DATA, [Chain(Link(name, "leaf, requires grad"), Link(f"{name}[...]", "a view: the same numbers", "bad"))], 15)  # fmt: skip
 
 
-@row(RuntimeError, r"is a view and is being modified inplace\. This view is the output of a function that returns multiple views")
+@row(
+    RuntimeError,
+    r"is a view and is being modified inplace\. This view is the output of a function that returns multiple views",
+)
 def one_of_many_views(m: Moment, _) -> Answer:
     return Answer("One of several views cannot be written to",
                   "unbind, split and chunk return views of one tensor. A write into one would rebuild the history of all the others.",

@@ -79,7 +79,9 @@ def from_message(moment: Moment) -> Answer | None:
     what = " ".join(part for part in (said.did, said.why) if part)
     chapter = int(said.chapter.split()[1].rstrip(",")) if said.chapter.startswith("chapter ") else None
     fix = said.instead[0].upper() + said.instead[1:]
-    return Answer("What this means", what or "The engine cannot do this.", fix, chapter=chapter if chapter in CHAPTERS else None)
+    return Answer(
+        "What this means", what or "The engine cannot do this.", fix, chapter=chapter if chapter in CHAPTERS else None
+    )
 
 
 def shape(x) -> str:

@@ -29,7 +29,20 @@ CUTS = {
     "round": "`round` is flat almost everywhere",
 }
 PLAIN = {"float": "`float(...)` gives a plain Python number", "int": "`int(...)` gives a plain Python number"}
-MAKERS = ("tensor", "as_tensor", "zeros", "ones", "rand", "randn", "full", "arange", "linspace", "from_numpy", "empty", "eye")
+MAKERS = (
+    "tensor",
+    "as_tensor",
+    "zeros",
+    "ones",
+    "rand",
+    "randn",
+    "full",
+    "arange",
+    "linspace",
+    "from_numpy",
+    "empty",
+    "eye",
+)
 OFF = ("no_grad", "inference_mode")
 
 
@@ -43,7 +56,9 @@ class Step(NamedTuple):
 def recorded(thing: object) -> Step | None:
     """Where the history of a tensor was cut off, as the engine noted it when it happened; None if there is no note."""
     cut: Any = getattr(thing, "cut", None)
-    found = naming.source_of(types.SimpleNamespace(_code=cut.code, _offset=cut.offset), None) if cut is not None else None
+    found = (
+        naming.source_of(types.SimpleNamespace(_code=cut.code, _offset=cut.offset), None) if cut is not None else None
+    )
     if cut is None or found is None:
         return None
     why = "recording was off when this line ran" if cut.how == "no_grad" else CUTS["detach"]
@@ -53,7 +68,11 @@ def recorded(thing: object) -> Step | None:
 def made(thing: Any) -> Step | None:
     """The line that a result was computed in, as the engine noted it; None if there is no note."""
     note = provenance.read(thing.edge[0]) if getattr(thing, "edge", None) else None
-    found = naming.source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), None) if note is not None else None
+    found = (
+        naming.source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), None)
+        if note is not None
+        else None
+    )
     return Step("", found["text"], "", found["line"]) if found else None
 
 
@@ -115,7 +134,9 @@ def _called(node: ast.expr) -> str:
 
 
 def _targets(s: ast.stmt) -> list[str]:
-    found = s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, (ast.AugAssign, ast.AnnAssign)) else []
+    found = (
+        s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, (ast.AugAssign, ast.AnnAssign)) else []
+    )
     return [n.id for t in found for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
@@ -138,9 +159,12 @@ def cut_in(e: ast.AST | None, names: dict[str, Any]) -> str:
         return "a comparison gives True or False, which have no derivative"
     if isinstance(e, (ast.UnaryOp, ast.Subscript, ast.Starred, ast.NamedExpr, ast.Await)):
         return cut_in(e.operand if isinstance(e, ast.UnaryOp) else e.value, names)
-    parts = {ast.BinOp: ("left", "right"), ast.IfExp: ("body", "orelse"), ast.ListComp: ("elt",), ast.GeneratorExp: ("elt",)}.get(
-        type(e), ()
-    )
+    parts = {
+        ast.BinOp: ("left", "right"),
+        ast.IfExp: ("body", "orelse"),
+        ast.ListComp: ("elt",),
+        ast.GeneratorExp: ("elt",),
+    }.get(type(e), ())
     return _all_cut([getattr(e, part) for part in parts] or list(getattr(e, "elts", [])), names)
 
 
@@ -177,7 +201,11 @@ def _behind(name: str, before: list[ast.stmt], moment: Moment, seen: set[str]) -
         if name not in _targets(s) or value is None:
             continue
         code = ast.unparse(s)
-        reason = "recording was off, because the line is in a `no_grad` block" if getattr(s, "off", False) else cut_in(value, moment.names)
+        reason = (
+            "recording was off, because the line is in a `no_grad` block"
+            if getattr(s, "off", False)
+            else cut_in(value, moment.names)
+        )
         reason = reason or _inside_functions(value, moment) or _frozen(value, moment)
         if not reason and _only_makes(value, moment.names):
             reason = "made without `requires_grad=True`"
@@ -188,7 +216,10 @@ def _behind(name: str, before: list[ast.stmt], moment: Moment, seen: set[str]) -
         chains = [found for n in inputs if (found := _behind(n, before[:i], moment, seen))]
         return [
             step,
-            *next((c for c in chains if c[-1].cut and not c[-1].cut.startswith("made")), next((c for c in chains if c[-1].cut), [])),
+            *next(
+                (c for c in chains if c[-1].cut and not c[-1].cut.startswith("made")),
+                next((c for c in chains if c[-1].cut), []),
+            ),
         ]
     return []
 
@@ -196,11 +227,17 @@ def _behind(name: str, before: list[ast.stmt], moment: Moment, seen: set[str]) -
 def _only_makes(value: ast.AST, names: dict[str, Any]) -> bool:
     """torch.ones(2) * 2: new tensors and constants, and nothing that could require gradients."""
     calls = [n for n in ast.walk(value) if isinstance(n, ast.Call)]
-    inputs = [n for n in ast.walk(value) if isinstance(n, ast.Name) and not _is_module(n, names) and not callable(names.get(n.id))]
+    inputs = [
+        n
+        for n in ast.walk(value)
+        if isinstance(n, ast.Name) and not _is_module(n, names) and not callable(names.get(n.id))
+    ]
     asked = any(k.arg == "requires_grad" for c in calls for k in c.keywords) or any(
         _called(c) in ("requires_grad_", "Parameter") for c in calls
     )
-    return any(_called(c) in MAKERS for c in calls) and not asked and not any(_is_graph(names.get(n.id)) for n in inputs)
+    return (
+        any(_called(c) in MAKERS for c in calls) and not asked and not any(_is_graph(names.get(n.id)) for n in inputs)
+    )
 
 
 def _is_graph(thing: object) -> bool:
@@ -213,7 +250,9 @@ def _inside_functions(value: ast.AST, moment: Moment) -> str:
     import textwrap
 
     for node in ast.walk(value):
-        function = moment.names.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        function = (
+            moment.names.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+        )
         if not isinstance(function, types.FunctionType):
             continue
         try:
@@ -258,7 +297,9 @@ def writes(moment: Moment, name: str) -> list[Step]:
             found.clear()
         if isinstance(s, ast.AugAssign) and ast.unparse(s.target).split("[")[0] == name:
             found.append(Step(name, ast.unparse(s), "", s.lineno))
-        elif isinstance(s, ast.Assign) and any(isinstance(t, ast.Subscript) and ast.unparse(t.value) == name for t in s.targets):
+        elif isinstance(s, ast.Assign) and any(
+            isinstance(t, ast.Subscript) and ast.unparse(t.value) == name for t in s.targets
+        ):
             found.append(Step(name, ast.unparse(s), "", s.lineno))
         elif (
             isinstance(value, ast.Call)
@@ -266,7 +307,10 @@ def writes(moment: Moment, name: str) -> list[Step]:
             and value.func.attr.endswith("_")
             and value.func.attr[:1] != "_"
         ):
-            if ast.unparse(value.func.value).split("[")[0] == name and value.func.attr not in ("requires_grad_", "retain_grad_"):
+            if ast.unparse(value.func.value).split("[")[0] == name and value.func.attr not in (
+                "requires_grad_",
+                "retain_grad_",
+            ):
                 found.append(Step(name, ast.unparse(s), "", s.lineno))
     return found
 

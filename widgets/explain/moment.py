@@ -22,7 +22,17 @@ from minigrad.core.errors import Explanation
 
 _ENGINE = (str(Path(minigrad.__file__).parent) + os.sep, "<minigrad ")
 _OURS = (*_ENGINE, str(Path(__file__).parents[1]) + os.sep)
-_MACHINERY = ("IPython/", "ipykernel/", "IPython\\", "ipykernel\\", "asyncio/", "traitlets/", "contextlib.py", "nbclient/", "runpy.py")
+_MACHINERY = (
+    "IPython/",
+    "ipykernel/",
+    "IPython\\",
+    "ipykernel\\",
+    "asyncio/",
+    "traitlets/",
+    "contextlib.py",
+    "nbclient/",
+    "runpy.py",
+)
 
 
 def _is_raise(entry) -> bool:
@@ -40,7 +50,11 @@ def is_ours(filename: str) -> bool:
 
 
 def is_learners(filename: str) -> bool:
-    return not filename.startswith(_OURS) and not any(part in filename for part in _MACHINERY) and "site-packages" not in filename
+    return (
+        not filename.startswith(_OURS)
+        and not any(part in filename for part in _MACHINERY)
+        and "site-packages" not in filename
+    )
 
 
 def whole(error: BaseException) -> str:

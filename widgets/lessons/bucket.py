@@ -52,7 +52,14 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def draw_bucket(
-    pours: Sequence[Pour], level: float | None, x: float, y: float, width: float, height: float, target: float | None = None, room: int = 4
+    pours: Sequence[Pour],
+    level: float | None,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    target: float | None = None,
+    room: int = 4,
 ) -> str:
     """A bucket that holds .grad: its water stands at `level`, each pour is a block from the level before to the level after.
 
@@ -73,7 +80,9 @@ def draw_bucket(
 
     out = ""
     for t in ticks:
-        out += tag("line", "grid", x1=x, x2=x + width, y1=at(t), y2=at(t)) + label(x - 8, at(t) + 4, number(t), "t soft", "end")
+        out += tag("line", "grid", x1=x, x2=x + width, y1=at(t), y2=at(t)) + label(
+            x - 8, at(t) + 4, number(t), "t soft", "end"
+        )
     if level is not None and level:
         top, bottom = sorted((at(level), at(0.0)))
         out += tag("rect", x=x, y=top, width=width, height=bottom - top, style="fill:var(--bwd-soft)")
@@ -85,10 +94,19 @@ def draw_bucket(
         sign = "+" if p.share >= 0 else ""
         out += _block(left, column, at(p.before), at(p.after), sign + number(p.share, 4), f"pass {len(early) + k + 1}")
     if target is not None:
-        out += tag("line", "central curve", x1=x - 6, x2=x + width + 6, y1=at(target), y2=at(target), stroke_dasharray="2 4")
+        out += tag(
+            "line", "central curve", x1=x - 6, x2=x + width + 6, y1=at(target), y2=at(target), stroke_dasharray="2 4"
+        )
     dash = {"stroke_dasharray": "4 5"} if level is None else {}
     rim, floor = y - 10, y + height + (6 if low == 0 else 0)
-    out += tag("path", "rule", d=f"M{x - 3:.1f} {rim:.1f}V{floor:.1f}H{x + width + 3:.1f}V{rim:.1f}", fill="none", stroke_width=2.5, **dash)
+    out += tag(
+        "path",
+        "rule",
+        d=f"M{x - 3:.1f} {rim:.1f}V{floor:.1f}H{x + width + 3:.1f}V{rim:.1f}",
+        fill="none",
+        stroke_width=2.5,
+        **dash,
+    )
     if low < 0:
         out += tag("line", "rule", x1=x - 3, x2=x + width + 3, y1=at(0.0), y2=at(0.0))
     return out
@@ -133,7 +151,9 @@ class bucket(Figure):
 
     def setup(self) -> None:
         if not callable(self.f):
-            raise TypeError(f"it needs a function of one tensor, for example bucket(lambda x: x**2, x=3), and not {type(self.f).__name__}.")
+            raise TypeError(
+                f"it needs a function of one tensor, for example bucket(lambda x: x**2, x=3), and not {type(self.f).__name__}."
+            )
         self.name, self.start = "3 * x**2" if self.f is three_x_squared else "f(x)", self.x
         for count in (1, min(int(self.passes), 100)):  # the first: does it run at all?
             self.again()
@@ -231,7 +251,6 @@ class bucket(Figure):
         return Table(["what ran", "x.grad"], rows or [("nothing yet".ljust(30), "None")])
 
 
-
 # ---- one batch in micro-batches ---------------------------------------------------------------------------------------------------
 
 EIGHT: Pairs = ((1.0, 1.0), (2.0, 2.0), (1.0, 0.0), (2.0, 3.0), (3.0, 4.0), (1.0, 1.0), (2.0, 1.0), (4.0, 6.0))
@@ -264,7 +283,9 @@ class micro_batches(Figure):
         try:
             self.data, self.w = [(float(x), float(y)) for x, y in self.data], float(self.w)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"it needs pairs of numbers, for example [(1, 2), (2, 3)], and a number w: {error}") from None
+            raise ValueError(
+                f"it needs pairs of numbers, for example [(1, 2), (2, 3)], and a number w: {error}"
+            ) from None
         if not self.data:
             raise ValueError("the batch is empty.")
         n = len(self.data)
@@ -272,7 +293,9 @@ class micro_batches(Figure):
         if self.parts is None:
             self.parts = max(k for k in self.choices if k <= 4)
         if not isinstance(self.parts, int) or self.parts not in self.choices:
-            raise ValueError(f"{n} pairs can be cut into {', '.join(map(str, self.choices))} equal parts, not into {self.parts}.")
+            raise ValueError(
+                f"{n} pairs can be cut into {', '.join(map(str, self.choices))} equal parts, not into {self.parts}."
+            )
         whole = self._leaf()
         mean_loss(whole, self.data).backward()
         assert whole.grad is not None
@@ -316,7 +339,9 @@ class micro_batches(Figure):
             out += label(24, 66 + 23 * k, text, "num t b" if k == 3 else "num t")
         out += tag("line", "central curve", x1=24, x2=54, y1=176, y2=176, stroke_dasharray="2 4")
         out += label(62, 180, f"one batch of {len(self.data)} pairs: {number(self.whole)}", "t fwd")
-        out += tag("rect", "pill", x=24, y=196, width=30, height=14, rx=3) + label(62, 208, "what one backward adds", "t bwd")
+        out += tag("rect", "pill", x=24, y=196, width=30, height=14, rx=3) + label(
+            62, 208, "what one backward adds", "t bwd"
+        )
         out += draw_bucket(self.pours, self.level, 420, 56, 300, 190, target=self.whole, room=max(self.parts, 2))
         out += label(570, 34, f"w.grad = {number(self.level)}", "num h bwd", "middle")
         return svg(760, 272, out, self.sentence())
@@ -324,7 +349,6 @@ class micro_batches(Figure):
     def table(self) -> Table:
         rows = [(str(k), (number(p.share), p.share), (number(p.after), p.after)) for k, p in enumerate(self.pours, 1)]
         return Table(["backward", "adds", "w.grad"], rows)
-
 
 
 # ---- two training loops --------------------------------------------------------------------------------------------------------
@@ -377,7 +401,11 @@ def _loss(w, pairs: Pairs):
 
 
 def _lines(f: Callable) -> list[str]:
-    return [line.strip().replace("loss_of()", "loss_of(batch)") for line in inspect.getsource(f).splitlines()[1:] if line.strip()]
+    return [
+        line.strip().replace("loss_of()", "loss_of(batch)")
+        for line in inspect.getsource(f).splitlines()[1:]
+        if line.strip()
+    ]
 
 
 def run_loop(body: Callable, lr: float, steps: int, pairs: Pairs = PAIRS) -> Run:
@@ -453,7 +481,9 @@ class two_loops(Figure):
 
     @property
     def agree(self) -> bool:
-        return all(math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) for a, b in zip(self.good.w, self.other.w, strict=True))
+        return all(
+            math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12) for a, b in zip(self.good.w, self.other.w, strict=True)
+        )
 
     def sentence(self) -> str:
         g, o = self.good, self.other
@@ -478,7 +508,9 @@ class two_loops(Figure):
         return self.X0 + k / self.steps * (self.X1 - self.X0)
 
     def _curve(self, run: Run, kind: str) -> str:
-        points = [(self._x(k), self._y(loss)) for k, loss in enumerate(run.loss[: self.at + 1])]  # later steps stay hidden
+        points = [
+            (self._x(k), self._y(loss)) for k, loss in enumerate(run.loss[: self.at + 1])
+        ]  # later steps stay hidden
         out = tag("polyline", f"curve {kind}", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in points))
         x, y = points[-1]
         if kind == "central":
@@ -489,7 +521,9 @@ class two_loops(Figure):
         out = label(self.X0 - 44, self.Y0 - 16, "loss", "t")
         for e in range(-1, 4):
             y = self._y(10.0**e)
-            out += tag("line", "grid", x1=self.X0, x2=self.X1, y1=y, y2=y) + label(self.X0 - 7, y + 4, number(10.0**e), "t soft", "end")
+            out += tag("line", "grid", x1=self.X0, x2=self.X1, y1=y, y2=y) + label(
+                self.X0 - 7, y + 4, number(10.0**e), "t soft", "end"
+            )
         for k in range(0, self.steps + 1, 5 if self.steps <= 30 else 10):
             out += label(self._x(k), self.Y1 + 18, str(k), "t soft", "middle")
         out += label((self.X0 + self.X1) / 2, self.Y1 + 36, "step", "t", "middle")
@@ -503,7 +537,9 @@ class two_loops(Figure):
 
     def _code(self, x: float, y: float, title: str, lines: list[str], run: Run, kind: str, colour: str) -> str:
         out = tag("rect", "panel", x=x, y=y, width=324, height=132, rx=8)
-        out += tag("line", f"curve {kind}", x1=x + 12, x2=x + 40, y1=y + 16, y2=y + 16) + label(x + 48, y + 21, title, f"t b {colour}")
+        out += tag("line", f"curve {kind}", x1=x + 12, x2=x + 40, y1=y + 16, y2=y + 16) + label(
+            x + 48, y + 21, title, f"t b {colour}"
+        )
         for k, line in enumerate(lines):
             out += label(x + 14, y + 42 + 18 * k, line, "num t b" if "zero_grad" in line else "num t")
         k = self.at
@@ -513,6 +549,8 @@ class two_loops(Figure):
     def table(self) -> Table:
         rows = []
         for k in sorted({0, 1, 2, 3, 4, 5, self.steps // 2, self.steps} & set(range(self.at + 1)) | {self.at}):
-            both = ((number(run.grad[k - 1], 4) if k else "·", number(run.loss[k], 4)) for run in (self.good, self.other))
+            both = (
+                (number(run.grad[k - 1], 4) if k else "·", number(run.loss[k], 4)) for run in (self.good, self.other)
+            )
             rows.append([str(k), *((text, 0.0) for pair in both for text in pair)])
         return Table(["step", "right: read", "loss", "other: read", "loss"], rows)

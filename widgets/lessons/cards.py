@@ -43,7 +43,9 @@ def straight(start: float, end: float, y: float, back: bool = False) -> str:
 def card(place: Mapping[str, Any], rows: Iterable[tuple[str, str, str]], kind: str = "", group: str = "") -> str:
     """A card at its place (x, y, w, h, name, expr). rows: caption, text, colour; group: the class of all of it."""
     right = place["w"] - CARD_PAD
-    out = tag("rect", f"card {kind}".strip(), width=place["w"], height=place["h"], rx=9) + label(CARD_PAD, 21, place["name"], "v b")
+    out = tag("rect", f"card {kind}".strip(), width=place["w"], height=place["h"], rx=9) + label(
+        CARD_PAD, 21, place["name"], "v b"
+    )
     if place["expr"]:
         out += label(right, 21, place["expr"], "num s soft", "end")
     for k, (caption, text, colour) in enumerate(rows):

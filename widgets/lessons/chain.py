@@ -86,7 +86,9 @@ def paths_of(t: Trace, source: int, limit: int = LANES) -> list[Path]:
 def _factor(t: Trace, e) -> Factor:
     a, b = t["nodes"][e["source"]], t["nodes"][e["target"]]
     slope = 0.0 if e["local"] is None else float(e["local"])
-    return Factor(a["label"], b["label"], b["expr"], float(a["value"]), float(b["value"]), _formula(e["local_text"], slope), slope)
+    return Factor(
+        a["label"], b["label"], b["expr"], float(a["value"]), float(b["value"]), _formula(e["local_text"], slope), slope
+    )
 
 
 @lesson
@@ -123,9 +125,13 @@ class chain(Figure):
         source = next(n["id"] for n in t["nodes"] if n["kind"] == "leaf" and n["label"] == self.of)
         paths = paths_of(t, source)
         if len(paths) > LANES:
-            raise ValueError(f"from {self.of} to the result there are more than {LANES} paths, too many to draw one by one.")
+            raise ValueError(
+                f"from {self.of} to the result there are more than {LANES} paths, too many to draw one by one."
+            )
         if len(paths) > 1 and max(len(p.factors) for p in paths) > CARDS:
-            raise ValueError(f"this program has {len(paths)} paths, and one is longer than {CARDS} steps: too much for one picture.")
+            raise ValueError(
+                f"this program has {len(paths)} paths, and one is longer than {CARDS} steps: too much for one picture."
+            )
         root.backward()
         self.paths, self.root, self.slope = paths, t["nodes"][t["root"]]["label"], leaf.grad
 
@@ -172,14 +178,23 @@ class chain(Figure):
             if len(texts[i]) + len(name) + 2 > room and not name:
                 name = names[i][: max(room - 1, 1)] + "…"
             expr = texts[i] if name != texts[i] and len(name) + len(texts[i]) + 1 <= room else ""
-            place = {"x": x, "y": top + 20, "w": width, "h": 52.0, "name": name or names[i][:room], "expr": expr if i else ""}
+            place = {
+                "x": x,
+                "y": top + 20,
+                "w": width,
+                "h": 52.0,
+                "name": name or names[i][:room],
+                "expr": expr if i else "",
+            }
             out += card(place, [("value", number(values[i], 5), "fwd")], "" if i else "leaf")
             out += self._product(names, i, products, most, x, top + 112, width)
             if i:
                 out += self._between(path.factors[i - 1], x - gap, x, top)
         return out
 
-    def _product(self, names: list[str], i: int, products: list[float], most: float, x: float, y: float, width: float) -> str:
+    def _product(
+        self, names: list[str], i: int, products: list[float], most: float, x: float, y: float, width: float
+    ) -> str:
         """One running product: its name, its number, and a bar as long as the number is large."""
         first, last = names[0], names[-1]
         over, under = (last, names[i]) if self.direction == BACK else (names[i], first)
@@ -233,17 +248,23 @@ class chain(Figure):
             out += label(self.X0 - 8, y + 4, _power(e), "t soft", "end") if e > low or not zero else ""
         out += label(self.X0 - 8, self.Y1 + 4, "zero", "t bad b", "end") if zero else ""
         out += label(24, 24, "size of each number, in powers of ten", "t soft")
-        out += label(self.X0, self.Y1 + 20, self.of, "d b", "middle") + label(self.X1, self.Y1 + 20, self.root, "d b", "middle")
+        out += label(self.X0, self.Y1 + 20, self.of, "d b", "middle") + label(
+            self.X1, self.Y1 + 20, self.root, "d b", "middle"
+        )
         out += label((self.X0 + self.X1) / 2, self.Y1 + 20, f"{count} steps", "t soft", "middle")
         for i, slope in enumerate(slopes):
             out += tag("circle", "central dot", cx=across(i + 0.5), cy=up(slope), r=3.2)
-        out += tag("polyline", "curve forward", points=" ".join(f"{across(i):.1f},{up(p):.1f}" for i, p in enumerate(products)))
+        out += tag(
+            "polyline", "curve forward", points=" ".join(f"{across(i):.1f},{up(p):.1f}" for i, p in enumerate(products))
+        )
         end = 0 if self.direction == BACK else count
         out += tag("circle", "forward dot", cx=across(end), cy=up(products[end]), r=5.5)
         out += tag("circle", "central dot", cx=self.X0, cy=self.Y1 + 44, r=3.2)
         out += label(self.X0 + 12, self.Y1 + 48, "local slope of each step", "t fwd")
         out += tag("line", "curve forward", x1=300, x2=330, y1=self.Y1 + 44, y2=self.Y1 + 44)
-        out += label(338, self.Y1 + 48, f"product so far; at the end d{self.root}/d{self.of} = {number(self.slope)}", "t bwd")
+        out += label(
+            338, self.Y1 + 48, f"product so far; at the end d{self.root}/d{self.of} = {number(self.slope)}", "t bwd"
+        )
         return out
 
     # The same in words ------------------------------------------------------------------------------------------------------
@@ -269,7 +290,13 @@ class chain(Figure):
                 so_far = products[i] if self.direction == BACK else products[i + 1]
                 formula = f.formula or number(f.slope)
                 step = f.expr if f.expr == f.target else f"{f.target} = {f.expr}"
-                cells = (step, number(f.after), f"{_d(f.target)}/{_d(f.source)} = {formula}", number(f.slope), number(so_far))
+                cells = (
+                    step,
+                    number(f.after),
+                    f"{_d(f.target)}/{_d(f.source)} = {formula}",
+                    number(f.slope),
+                    number(so_far),
+                )
                 out.append((str(k), *cells) if len(self.paths) > 1 else cells)
         return out
 

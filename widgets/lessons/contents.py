@@ -100,7 +100,11 @@ class contents(Figure):
         go = following(self.states)
         if go is None:
             return f"All {of} exercises of all {done} chapters have passed."
-        far = f"{done} of {len(self.states)} chapters done, {passed} of {of} exercises passed." if passed else "Nothing has passed yet."
+        far = (
+            f"{done} of {len(self.states)} chapters done, {passed} of {of} exercises passed."
+            if passed
+            else "Nothing has passed yet."
+        )
         word = "Go on with" if go.mark == "…" else "Next:"
         return f"{far} {word} chapter {go.chapter.number}, {go.chapter.title} ({go.chapter.minutes} minutes)." + (
             f" {self.complaint}" if self.complaint else ""
@@ -110,9 +114,14 @@ class contents(Figure):
         rows = [("", "chapter", "minutes", "builds on", "passed", "state")]
         for n, s in self.states.items():
             needs = _needs(s.chapter).removeprefix("needs ").replace("nothing", "–")
-            rows.append((str(n), s.chapter.title, str(s.chapter.minutes), needs, f"{s.passed} of {s.of}", f"{s.mark} {s.word}"))
+            rows.append(
+                (str(n), s.chapter.title, str(s.chapter.minutes), needs, f"{s.passed} of {s.of}", f"{s.mark} {s.word}")
+            )
         wide = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-        return "\n".join(["  ".join(cell.ljust(w) for cell, w in zip(row, wide, strict=True)).rstrip() for row in rows] + [self.sentence()])
+        return "\n".join(
+            ["  ".join(cell.ljust(w) for cell, w in zip(row, wide, strict=True)).rstrip() for row in rows]
+            + [self.sentence()]
+        )
 
     def draw(self) -> str:
         go = following(self.states)
@@ -121,7 +130,9 @@ class contents(Figure):
             top = 20 + row * (HIGH + 34)
             out += label(LEFT, top + 10, part, "h")
             for column, n in enumerate(numbers):
-                out += self._card(self.states[n], LEFT + column * (WIDE + 8), top + 20, go is not None and n == go.chapter.number)
+                out += self._card(
+                    self.states[n], LEFT + column * (WIDE + 8), top + 20, go is not None and n == go.chapter.number
+                )
         return svg(LEFT * 2 + 5 * (WIDE + 8) - 8, 20 + len(PARTS) * (HIGH + 34), out, self.sentence())
 
     def _card(self, s: State, x: float, y: float, here: bool) -> str:
@@ -129,7 +140,9 @@ class contents(Figure):
         if s.mark == "✓":
             style = {"style": "fill:var(--fwd-soft);stroke:var(--fwd)"}
         out = tag("rect", "panel", x=x, y=y, width=WIDE, height=HIGH, rx=9, **style)
-        out += label(x + 10, y + 20, str(s.chapter.number), "num v b") + label(x + WIDE - 10, y + 20, f"{s.mark} {s.word}", "t b", "end")
+        out += label(x + 10, y + 20, str(s.chapter.number), "num v b") + label(
+            x + WIDE - 10, y + 20, f"{s.mark} {s.word}", "t b", "end"
+        )
         for k, line in enumerate(_lines(s.chapter.title)):
             out += label(x + 10, y + 38 + 15 * k, line, "t b")
         step = min(14.0, (WIDE - 64) / max(s.of, 1))  # many boxes are narrower: the minutes stand beside them

@@ -63,7 +63,9 @@ class diamonds(Figure):
         for k, (name, count) in enumerate((("paths", self.paths), ("multiplications", self.visits))):
             out += label(24 + 250 * k, 268, f"{count:,}", f"num h b {colour if k else ''}".strip())
             out += label(24 + 250 * k, 288, name, "t soft")
-        out += label(524, 268, duration(self.visits), f"h b {colour}") + label(524, 288, "at a million multiplications a second", "t soft")
+        out += label(524, 268, duration(self.visits), f"h b {colour}") + label(
+            524, 288, "at a million multiplications a second", "t soft"
+        )
         return svg(820, 304, out, self.sentence())
 
     def _fan(self) -> str:
@@ -89,7 +91,9 @@ class diamonds(Figure):
         step, middle = (RIGHT - LEFT) / self.n, TOP + HEIGHT / 2
         bend = min(0.5 * step, 46.0)
         lines = "".join(
-            f"M{LEFT + k * step:.1f} {middle:.1f}q{step / 2:.1f} {sign * bend:.1f} {step:.1f} 0" for k in range(self.n) for sign in (-1, 1)
+            f"M{LEFT + k * step:.1f} {middle:.1f}q{step / 2:.1f} {sign * bend:.1f} {step:.1f} 0"
+            for k in range(self.n)
+            for sign in (-1, 1)
         )
         out = tag("path", d=lines, style="fill:none;stroke:var(--fwd);stroke-width:1.6")
         every = 1 if self.n <= 10 else 2 if self.n <= 15 else 5

@@ -89,7 +89,11 @@ class dual(Figure):
     def fields(self):
         found = super().fields()
         step = found.pop("step")
-        u = {f"d{n}": Entry("u", n, f"d{n}", w, 2.0, 0.1).named(f"d{n}") for n, w in self.u.items()} if isinstance(self.u, dict) else {}
+        u = (
+            {f"d{n}": Entry("u", n, f"d{n}", w, 2.0, 0.1).named(f"d{n}") for n, w in self.u.items()}
+            if isinstance(self.u, dict)
+            else {}
+        )
         return {"f": found.pop("f"), "step": step, **u, **found}
 
     @property
@@ -208,8 +212,12 @@ class dual(Figure):
                 out += label(318, middle, "your choice" if not line.expr else "0", "t soft")
             else:
                 formula, sums = f"{_d(line.name)} = {line.formula()}", line.numbers()
-                out += label(318, y + 17, _cut(formula, 36), "num t") + label(318, y + 33, _cut(f"= {sums}", 36), "num t soft")
-            out += tag("rect", "box", x=578, y=y + 5, width=100, height=30, rx=6) + label(690, middle, "+", "v", "middle")
+                out += label(318, y + 17, _cut(formula, 36), "num t") + label(
+                    318, y + 33, _cut(f"= {sums}", 36), "num t soft"
+                )
+            out += tag("rect", "box", x=578, y=y + 5, width=100, height=30, rx=6) + label(
+                690, middle, "+", "v", "middle"
+            )
             out += label(628, middle, number(line.value, 5), "num v b fwd", "middle")
             style = "fill:var(--fwd-soft);stroke:var(--fwd);stroke-dasharray:3 2"
             out += tag("rect", x=702, y=y + 5, width=88, height=30, rx=6, style=style)
@@ -219,7 +227,9 @@ class dual(Figure):
         if step >= self.last:
             one = f"one forward pass: the derivative along u, {number(self.tangent, 5)}"
             back = ", ".join(f"{n}: {number(g, 5)}" for n, g in self.grad.items())
-            out += label(24, y + 26, one, "t b fwd") + label(430, y + 26, f"one reverse pass: the gradient, {back}", "t b bwd")
+            out += label(24, y + 26, one, "t b fwd") + label(
+                430, y + 26, f"one reverse pass: the gradient, {back}", "t b bwd"
+            )
         else:
             out += label(24, y + 26, f"{step} of {self.last} operations have run", "t soft")
         return svg(820, y + 44, out, self._sentence(step))
@@ -231,7 +241,14 @@ class dual(Figure):
         rows = []
         for line in self.lines[: self.first + step]:
             made = "chosen" if not line.parts else f"{line.formula()} = {line.numbers()}"
-            rows.append((f"{line.name} = {line.expr}" if line.expr else line.name, number(line.value), number(line.tangent), made))
+            rows.append(
+                (
+                    f"{line.name} = {line.expr}" if line.expr else line.name,
+                    number(line.value),
+                    number(line.tangent),
+                    made,
+                )
+            )
         return Table(("line", "value", "tangent", "made of"), rows)
 
     def text(self) -> str:

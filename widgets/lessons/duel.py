@@ -40,7 +40,9 @@ def as_trace(r: Recording) -> Trace:
     nodes: list[Node] = []
     edges: list[Edge] = []
     for n in r.nodes:
-        kind: Literal["leaf", "constant", "operation"] = "operation" if n.parents else "constant" if n.constant else "leaf"
+        kind: Literal["leaf", "constant", "operation"] = (
+            "operation" if n.parents else "constant" if n.constant else "leaf"
+        )
         node = Node(
             id=n.id, kind=kind, op=n.op, label=n.label, named=True, expr=expression(r, n.id), value=0.0, grad=None,
             requires_grad=not n.constant, rule="", saved=[], source=None, scope="",
@@ -48,7 +50,9 @@ def as_trace(r: Recording) -> Trace:
         nodes.append(node)
         for slot, p in enumerate(n.parents):
             carries = not r.nodes[p].constant
-            edge = Edge(id=len(edges), source=p, target=n.id, slot=slot, local=None, local_text="+00 +00", carries_grad=carries)
+            edge = Edge(
+                id=len(edges), source=p, target=n.id, slot=slot, local=None, local_text="+00 +00", carries_grad=carries
+            )
             edges.append(edge)
     return Trace(version=1, engine="value", title="", root=len(nodes) - 1, nodes=nodes, edges=edges, steps=[])
 
@@ -92,7 +96,12 @@ class Duel:
         """The picture; `words` is what a screen reader says of it."""
         if self.drawn is None:
             return ""
-        return svg(self.drawn["w"], self.drawn["h"], self.body(), f"The graph with its values and gradients. {words or self.event()}")
+        return svg(
+            self.drawn["w"],
+            self.drawn["h"],
+            self.body(),
+            f"The graph with its values and gradients. {words or self.event()}",
+        )
 
     def body(self) -> str:
         """Wires, cards and pills, without the frame around them."""
@@ -107,7 +116,9 @@ class Duel:
             turn = twins.index(w["id"])
             shares = sent.get(key, [])[turn :: len(twins)]  # of a + a, each wire shows its own
             off = self.fault is not None and key == (self.fault.sender, self.fault.node)
-            wires.append(wire(w["d"], bool(shares), "off" if off else "at" if now and key == (now.sender, now.node) else ""))
+            wires.append(
+                wire(w["d"], bool(shares), "off" if off else "at" if now and key == (now.sender, now.node) else "")
+            )
             local = self.r.locals.get(key)
             if shares:
                 text = ("✗ " if off else "") + ("… " if len(shares) > 2 else "") + " ".join(shares[-2:])
@@ -119,7 +130,11 @@ class Duel:
 
     def _card(self, place, grads: dict[int, object], now: Write | None) -> str:
         n = self.r.nodes[place["id"]]
-        blamed = self.judged and n.id == self.r.wrong_node and (self.fault is not None or (self.r.wrong_write is None and self.finished))
+        blamed = (
+            self.judged
+            and n.id == self.r.wrong_node
+            and (self.fault is not None or (self.r.wrong_write is None and self.finished))
+        )
         kind = " off" if blamed else " at" if now and now.node == n.id else ""
         look = "constant" if n.constant else "leaf" if not n.parents else ""
         wrong = f"✗ {number(n.value)}, not {number(n.right_value)}"
@@ -146,7 +161,11 @@ class Duel:
 
     def table(self) -> Table | None:
         bad = frozenset((i, len(HEAD) - 1) for i, row in enumerate(self.rows()) if row[-1] == "✗")
-        return Table(HEAD, self.rows(), caption="The duel: your class beside minigrad's Value", bad=bad) if self.r.nodes else None
+        return (
+            Table(HEAD, self.rows(), caption="The duel: your class beside minigrad's Value", bad=bad)
+            if self.r.nodes
+            else None
+        )
 
     def event(self) -> str:
         """The sentence for this moment: what was just written, or the verdict."""

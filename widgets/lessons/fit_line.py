@@ -30,7 +30,9 @@ class fit_line(Figure):
         try:
             pairs = [(float(x), float(y)) for x, y in self.points]
         except (TypeError, ValueError):
-            raise ValueError("fit_line needs pairs of numbers, for example fit_line([(1, 3), (2, 4), (3, 7)]).") from None
+            raise ValueError(
+                "fit_line needs pairs of numbers, for example fit_line([(1, 3), (2, 4), (3, 7)])."
+            ) from None
         if not 2 <= len(pairs) <= 12 or any(not 0 < x < 1e6 or not abs(y) < 1e6 for x, y in pairs):
             raise ValueError("fit_line draws 2 to 12 points, with x above 0.")
         self.points = tuple(pairs)
@@ -50,7 +52,10 @@ class fit_line(Figure):
         return f"✓ {text} No other place of the slider gives less." if self.there else text
 
     def table(self):
-        rows = [[number(x), number(y), number(self.w * x, 3), number(m, 3)] for (x, y), m in zip(self.points, self.misses, strict=True)]
+        rows = [
+            [number(x), number(y), number(self.w * x, 3), number(m, 3)]
+            for (x, y), m in zip(self.points, self.misses, strict=True)
+        ]
         return Table(("x", "y", "w·x", "miss"), rows)
 
     def draw(self):
@@ -68,7 +73,9 @@ class fit_line(Figure):
         out += tag("line", x1=x1, y1=y1, x2=x2, y2=y2, style="stroke:var(--fwd);stroke-width:2.5")
         for (x, y), miss in zip(self.points, self.misses, strict=True):
             (cx, cy), (_, hit) = at(x, y), at(x, self.w * x)
-            out += tag("line", x1=cx, x2=cx, y1=cy, y2=hit, style="stroke:var(--bwd);stroke-width:2", stroke_dasharray="4 3")
+            out += tag(
+                "line", x1=cx, x2=cx, y1=cy, y2=hit, style="stroke:var(--bwd);stroke-width:2", stroke_dasharray="4 3"
+            )
             if abs(hit - cy) > 12:
                 out += label(cx + 7, (cy + hit) / 2 + 4, number(abs(miss), 3), "num t bwd")
             out += tag("circle", cx=cx, cy=cy, r=5.5, style="fill:var(--ink);stroke:var(--bg);stroke-width:1.5")
@@ -95,5 +102,7 @@ class fit_line(Figure):
             out += label(px, BOTTOM + 18, str(x), "t soft", "middle") if far < 20 else ""
         for y in range(int(low), int(high) + 1, max(1, int((high - low) / 6))):
             px, py = at(0, y)
-            out += tag("line", "grid", x1=LEFT, x2=RIGHT, y1=py, y2=py) + label(LEFT - 8, py + 4, number(y), "t soft", "end")
+            out += tag("line", "grid", x1=LEFT, x2=RIGHT, y1=py, y2=py) + label(
+                LEFT - 8, py + 4, number(y), "t soft", "end"
+            )
         return out

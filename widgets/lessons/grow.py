@@ -122,7 +122,9 @@ class Growth:
         for obj in sorted(found, key=lambda v: v.age):  # parents were made first
             if id(obj) not in self._ids:
                 if len(self.nodes) >= NODES:
-                    raise TooLong(f"the graph has more than {NODES} nodes, too many to watch one by one. Show a shorter run.")
+                    raise TooLong(
+                        f"the graph has more than {NODES} nodes, too many to watch one by one. Show a shorter run."
+                    )
                 self._ids[id(obj)] = len(self.nodes)
                 parents = tuple(self._ids[id(p)] for p in obj._prev)
                 self.nodes.append(Born(len(self.nodes), obj, parents, len(self.moments)))
@@ -173,7 +175,9 @@ class Growth:
                 grad=None, requires_grad=True, rule="", saved=[], source=None, scope="",
             ))  # fmt: skip
             for slot, p in enumerate(n.parents):
-                edges.append(Edge(id=len(edges), source=p, target=n.id, slot=slot, local=None, local_text="", carries_grad=False))
+                edges.append(
+                    Edge(id=len(edges), source=p, target=n.id, slot=slot, local=None, local_text="", carries_grad=False)
+                )
         return Trace(version=1, engine="value", title="", root=len(nodes) - 1, nodes=nodes, edges=edges, steps=[])
 
     # The picture --------------------------------------------------------------------------------------------------------------
@@ -213,13 +217,17 @@ class Growth:
         for w in self.drawn["wires"]:
             source, target = ends[w["id"]]
             if self.nodes[target].moment <= self.at:
-                out += wire(w["d"], kind="new" if target in self.moment.new else "" if target in self.moment.held else "gone")
+                out += wire(
+                    w["d"], kind="new" if target in self.moment.new else "" if target in self.moment.held else "gone"
+                )
         for place in self.drawn["cards"]:
             n, held = self.nodes[place["id"]], place["id"] in self.moment.held
             if n.moment > self.at:
                 continue
             rows = [("value", number(n.obj.data, 5), "fwd"), *([] if held else [("", "let go", "")])]
-            kind = ("new " if n.id in self.moment.new else "") + {"constant": "constant", "leaf": "leaf"}.get(n.kind, "")
+            kind = ("new " if n.id in self.moment.new else "") + {"constant": "constant", "leaf": "leaf"}.get(
+                n.kind, ""
+            )
             name, expr = fitted(n.label, "" if n.expr == n.label else n.expr, place["w"] - 2 * CARD_PAD)
             shown = {**place, "name": name, "expr": _what(n, expr)}
             out += card(shown, [] if n.kind == "constant" else rows, kind.strip(), "" if held else "gone")
@@ -242,7 +250,15 @@ class Growth:
             out += "Python decided where to go on. The graph got no node."
         else:
             out += "no new node."
-        lost = [self.nodes[i].label for i in sorted(self.moments[at - 1].held - m.held) if self.nodes[i].kind != "constant"] if at else []
+        lost = (
+            [
+                self.nodes[i].label
+                for i in sorted(self.moments[at - 1].held - m.held)
+                if self.nodes[i].kind != "constant"
+            ]
+            if at
+            else []
+        )
         return out + (f" No variable leads to {_and(lost)} any more." if lost else "")
 
     def _birth(self, n: Born) -> str:
@@ -268,7 +284,15 @@ class Growth:
             if n.moment <= self.at and n.kind != "constant":
                 line = self.moments[n.moment].line
                 made = "given" if line is None else self.lines[line].strip() if line < len(self.lines) else ""
-                out.append((n.label, n.expr or "–", number(n.obj.data), ", ".join(self.nodes[p].label for p in n.parents) or "–", made))
+                out.append(
+                    (
+                        n.label,
+                        n.expr or "–",
+                        number(n.obj.data),
+                        ", ".join(self.nodes[p].label for p in n.parents) or "–",
+                        made,
+                    )
+                )
         return out
 
     def table(self) -> Table:

@@ -88,7 +88,9 @@ class Tap:
             if new is not None and not isinstance(new, torch.Tensor):
                 raise ProgramError(f"a hook returns a Tensor or None, and yours returned {type(new).__name__}.")
             if new is not None and tuple(new.shape) != tuple(g.shape):
-                raise ProgramError(f"a hook must keep the shape: {tuple(g.shape)} arrived, yours returned {tuple(new.shape)}.")
+                raise ProgramError(
+                    f"a hook must keep the shape: {tuple(g.shape)} arrived, yours returned {tuple(new.shape)}."
+                )
             return g if new is None else new
         return g
 
@@ -148,7 +150,9 @@ class Tap:
             "replace": f"torch.full_like(g, {self.amount:g})",
             "yours": f"{getattr(self.hook, '__name__', 'hook')}(g)",
         }[self.do]
-        if sum(p == parent for p, _, _ in self.links) == 1:  # the only way to this tensor: a hook on the tensor is the same
+        if (
+            sum(p == parent for p, _, _ in self.links) == 1
+        ):  # the only way to this tensor: a hook on the tensor is the same
             return f"{_typed(nodes[parent]['label'])}.register_hook(lambda g: {g})"
         slots = [s for _, t, s in self.links if t == target]
         parts = [g.replace("g)", f"gi[{s}])").replace("g *", f"gi[{s}] *").replace("g.", f"gi[{s}].").replace("(g,", f"(gi[{s}],")
@@ -175,7 +179,10 @@ class Tap:
     def rows(self) -> list[tuple[str, str, str]]:
         """Each edge, the gradient that comes to it, and the one that its hooks return."""
         tapped = {self.at: " ◀ tapped"}
-        return [(self.name(e), number(self.now["in"].get(e)), number(self.now["out"].get(e)) + tapped.get(e, "")) for e in self.edges]
+        return [
+            (self.name(e), number(self.now["in"].get(e)), number(self.now["out"].get(e)) + tapped.get(e, ""))
+            for e in self.edges
+        ]
 
     def text(self) -> str:
         rows = [("edge", "before hooks", "after hooks"), *self.rows()]
@@ -244,12 +251,16 @@ class hook_tap(Figure):
             ways = {**{text: do for do, text in DOES.items()}, "your hook": "yours"}
             found["do"] = Choice(ways, "and", "yours").named("do")
         if self.tap is not None:
-            found["at"] = Choice({self.tap.name(e): self.tap.name(e) for e in self.tap.edges}, "tap edge", "").named("at")
+            found["at"] = Choice({self.tap.name(e): self.tap.name(e) for e in self.tap.edges}, "tap edge", "").named(
+                "at"
+            )
         return found
 
     def setup(self) -> None:
         if not isinstance(self.f, str) and not callable(self.f):
-            raise TypeError(f"it needs a program such as 'y = x*w', or a function of Tensors. It was given {type(self.f).__name__}.")
+            raise TypeError(
+                f"it needs a program such as 'y = x*w', or a function of Tensors. It was given {type(self.f).__name__}."
+            )
         if self.hook is not None and not callable(self.hook):
             raise TypeError(f"its hook is a function of the gradient. It was given {type(self.hook).__name__}.")
         inputs = {"x": 2.0, "w": 3.0} if self.f == CANNED and not self.inputs else self.inputs

@@ -64,7 +64,9 @@ class Cost:
         x, v = point(n), direction(n)
         value = self.f(x)
         if not isinstance(value, torch.Tensor) or value.numel() != 1 or not value.requires_grad:
-            raise ValueError("the function must make one number from a tensor of n parameters, for example (x**4).sum().")
+            raise ValueError(
+                "the function must make one number from a tensor of n parameters, for example (x**4).sum()."
+            )
         _, first = _steps(lambda: gradient(self.f, x))
         short, second = _steps(lambda: product(self.f, x, v))
         table, whole = _steps(lambda: hessian(self.f, x))
@@ -94,7 +96,10 @@ class Cost:
         whole = ("the whole H", self.n**2, f"{self.n + 1} passes", "fwd")
         rows = (("gradient", self.n, "1 pass", ""), ("H v", self.n, "2 passes", "bwd"), whole)
         for k, (name, numbers, passes, colour) in enumerate(rows):
-            y, style = 56.0 + 48 * k, f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:2" if colour else "fill:var(--line)"
+            y, style = (
+                56.0 + 48 * k,
+                f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:2" if colour else "fill:var(--line)",
+            )
             out += label(x0 - 12, y + 23, name, f"t b {colour}".strip(), "end")
             wide = math.log10(max(self.steps[name], 1)) / most * (x1 - x0)
             dash = {"stroke_dasharray": "6 3"} if colour == "bwd" else {}
@@ -121,7 +126,9 @@ class hvp_cost(Figure):
 
     def setup(self) -> None:
         if self.f is not None and not callable(self.f):
-            raise TypeError(f"it needs a function of one tensor, such as lambda x: (x**4).sum(), and not {type(self.f).__name__}.")
+            raise TypeError(
+                f"it needs a function of one tensor, such as lambda x: (x**4).sum(), and not {type(self.f).__name__}."
+            )
         try:
             self.cost = Cost(self.f or canned, self.n)
         except Exception as error:

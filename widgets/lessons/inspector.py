@@ -20,8 +20,6 @@ from .lesson import svg
 MOST = 60  # nodes that are drawn
 
 
-
-
 def short(node: Any) -> str:
     """What the node is called, without the C++ namespace that PyTorch puts before AccumulateGrad."""
     return node.name().rpartition("::")[2]
@@ -41,7 +39,9 @@ class Walk:
                     self.nodes.append(parent)
                     todo.append(parent)
                     if len(self.nodes) > MOST:
-                        raise ValueError(f"this graph has more than {MOST} nodes: show the result of a smaller computation.")
+                        raise ValueError(
+                            f"this graph has more than {MOST} nodes: show the result of a smaller computation."
+                        )
         self.leaves = {id(thing): n for n, thing in reversed(list(names.items())) if is_tensor(thing) and n[:1] != "_"}
         self.drawn = places(self._as_trace())
 
@@ -102,7 +102,15 @@ class Walk:
             text = place["name"].strip()
             leaf = "" if text == "None" else self.leaf(self.nodes[place["id"]])
             kind = ("constant" if text == "None" else "leaf" if leaf else "") + (" at" if place["id"] == at else "")
-            said = f"→ {leaf}.grad" if leaf else f"{self.name}.grad_fn" if not place["id"] else "nothing to visit" if text == "None" else ""
+            said = (
+                f"→ {leaf}.grad"
+                if leaf
+                else f"{self.name}.grad_fn"
+                if not place["id"]
+                else "nothing to visit"
+                if text == "None"
+                else ""
+            )
             out += card({**place, "name": text}, [(said, "", "bwd" if leaf else "")] if said else [], kind.strip())
         out += pills
         return svg(max(self.drawn["w"], 480), self.drawn["h"], out, self.sentence())
@@ -116,11 +124,16 @@ class Walk:
         return f"{short(node)}: gradients go from here to {' and '.join(ways)}."
 
     def rows(self) -> list[tuple[str, str]]:
-        return [(short(n), ", ".join("None" if p is None else short(p) for p, _ in n.next_functions) or "–") for n in self.nodes]
+        return [
+            (short(n), ", ".join("None" if p is None else short(p) for p, _ in n.next_functions) or "–")
+            for n in self.nodes
+        ]
 
     def text(self) -> str:
         wide = max(len(a) for a, _ in self.rows())
-        return "\n".join([f"{self.code}: {self.sentence()}", "", *(f"{a.ljust(wide)}  ->  {b}" for a, b in self.rows())])
+        return "\n".join(
+            [f"{self.code}: {self.sentence()}", "", *(f"{a.ljust(wide)}  ->  {b}" for a, b in self.rows())]
+        )
 
 
 @lesson
@@ -138,9 +151,15 @@ class inspector(Figure):
     def setup(self) -> None:
         y, names = self.y, self.space or {}
         if not is_tensor(y):
-            raise TypeError(f"it walks the graph of a Tensor. It was given {type(y).__name__}; for a Value, use %graph.")
+            raise TypeError(
+                f"it walks the graph of a Tensor. It was given {type(y).__name__}; for a Value, use %graph."
+            )
         if y.grad_fn is None:
-            why = "is a leaf: nothing computed it" if y.requires_grad else "was computed from nothing that requires gradients"
+            why = (
+                "is a leaf: nothing computed it"
+                if y.requires_grad
+                else "was computed from nothing that requires gradients"
+            )
             raise ValueError(f"this tensor {why}, so its grad_fn is None and there is nothing to walk. Show a result.")
         self.walk = Walk(y, next((n for n, thing in names.items() if thing is y and n[:1] != "_"), "y"), names)
         self.space = None  # nothing of the learner's is kept alive
@@ -151,11 +170,17 @@ class inspector(Figure):
         self.walk.path = [] if way is None else [*self.walk.path, way]
 
     def actions(self):
-        yield "root", {"label": "◂ root", "hint": "back to the root", "when": lambda f: f.walk.path, "run": lambda f: f.go(None)}
+        yield (
+            "root",
+            {"label": "◂ root", "hint": "back to the root", "when": lambda f: f.walk.path, "run": lambda f: f.go(None)},
+        )
         for k, (parent, _) in enumerate(self.walk.here.next_functions):
             text = f"next_functions[{k}] → {'None' if parent is None else short(parent)}"
             may = parent is not None
-            yield f"next{k}", {"label": text, "hint": "", "when": lambda _f, may=may: may, "run": lambda f, k=k: f.go(k)}
+            yield (
+                f"next{k}",
+                {"label": text, "hint": "", "when": lambda _f, may=may: may, "run": lambda f, k=k: f.go(k)},
+            )
 
     def sentence(self) -> str:
         return self.walk.sentence()

@@ -62,7 +62,9 @@ class Heat:
             raise ValueError(f"there is room for 2 to {MOST} inputs, not for {self.n}.")
         leaf, y = self._run(self.x)
         if operations(y, OPERATIONS) > OPERATIONS:
-            raise ValueError(f"this function runs more than {OPERATIONS:,} operations for {self.n} numbers: take a smaller one.")
+            raise ValueError(
+                f"this function runs more than {OPERATIONS:,} operations for {self.n} numbers: take a smaller one."
+            )
         self.m = len(y)
         if not 1 <= self.m <= MOST:
             raise ValueError(f"there is room for 1 to {MOST} outputs, and this function has {self.m}.")
@@ -142,7 +144,9 @@ class Heat:
         lines = [f"{'J':>5} │" + "".join(f"{f'x{j}':>10}" for j in range(self.n))] if self.n <= NUMBERED else []
         if self.n <= NUMBERED:
             for i, line in enumerate(self.J):
-                lines.append(f"{f'y{i}':>5} │" + "".join(f"{heat.short(_clean(entry, self.most)):>10}" for entry in line))
+                lines.append(
+                    f"{f'y{i}':>5} │" + "".join(f"{heat.short(_clean(entry, self.most)):>10}" for entry in line)
+                )
         return "\n".join([*lines, self.sentence(row), self.cost()])
 
     # the picture -----------------------------------------------------------------------------------------------------------------
@@ -150,7 +154,11 @@ class Heat:
         left, top = 62.0, 66.0
         w, h = heat.size(self.m, self.n, BOX, BOX, BOX / 2)
         wide, high = w * self.n, h * self.m
-        out = LOOK + label(24, 30, f"J of {self.name}", "h") + label(left + wide, 30, f"{self.m} × {self.n}", "num t soft", "end")
+        out = (
+            LOOK
+            + label(24, 30, f"J of {self.name}", "h")
+            + label(left + wide, 30, f"{self.m} × {self.n}", "num t soft", "end")
+        )
         step = 1 if self.n <= 12 else 4
         for j in range(0, self.n, step):
             out += label(left + w * (j + 0.5), top - 8, f"x{j}", "num t soft", "middle")
@@ -161,7 +169,9 @@ class Heat:
             for i, line in enumerate(self.J):
                 for j, entry in enumerate(line):
                     text = heat.short(_clean(entry, self.most), 2)
-                    size = "t" if 7.7 * len(text) < w - 6 else "s"  # a number that touches its neighbour reads as one with it
+                    size = (
+                        "t" if 7.7 * len(text) < w - 6 else "s"
+                    )  # a number that touches its neighbour reads as one with it
                     look = f"num {size} b halo" if entry else f"num {size} soft"
                     out += label(left + w * (j + 0.5), top + h * (i + 0.5) + 4.5, text, look, "middle")
         out += tag("rect", "row", x=left - 2, y=top + h * row - 1, width=wide + 4, height=h + 2, rx=3)
@@ -169,7 +179,9 @@ class Heat:
         total = number(self.row_sum(row), 4)
         out += label(left, y, f"row {row} adds up to {total}", "num t b")
         out += label(left, y + 20, f"{self.full} of {self.m * self.n} entries are not zero", "t soft")
-        out += label(left, y + 38, "dash in a cell: negative" if max(self.n, self.m) > NUMBERED else "darker: larger", "t soft")
+        out += label(
+            left, y + 38, "dash in a cell: negative" if max(self.n, self.m) > NUMBERED else "darker: larger", "t soft"
+        )
         right = left + BOX + 22
         out += self._two_ways(right) + self._memory(right, 214.0)
         return svg(right + 420, max(y + 56, 468), out, f"{self.sentence(row)} {self.cost()}")
@@ -218,14 +230,19 @@ class Heat:
         now = at(self.n, 1)[0]
         out += tag("line", "now", x1=now, x2=now, y1=y1, y2=y0)
         # name, slot, curve's class, text's class, dy of the name
-        for name, k, curve, colour in (("the matrix J", 1, "central", "fwd"), ("what the graph keeps", 2, "forward", "bwd")):
+        for name, k, curve, colour in (
+            ("the matrix J", 1, "central", "fwd"),
+            ("what the graph keeps", 2, "forward", "bwd"),
+        ):
             points = [at(row[0], row[k]) for row in self.costs]
             if len(points) > 1:
                 out += tag("path", f"curve {curve}", d="M" + "L".join(f"{a:.1f} {b:.1f}" for a, b in points))
             for (a, b), row in zip(points, self.costs, strict=True):
                 out += tag("circle", f"{curve} dot", cx=a, cy=b, r=5.5 if row[0] == self.n else 3.5)
             a, b = points[-1][0], min(points[-1][1], y0 - 22)
-            out += label(a + 12, b + 1, name, f"t b {colour}") + label(a + 12, b + 17, _law(self.costs, k), f"t {colour}")
+            out += label(a + 12, b + 1, name, f"t b {colour}") + label(
+                a + 12, b + 17, _law(self.costs, k), f"t {colour}"
+            )
         return out
 
 
@@ -302,7 +319,9 @@ class jacobian_heat(Figure):
         if self.f is not None and not isinstance(self.f, str):
             if not callable(self.f):
                 what = type(self.f).__name__
-                raise TypeError(f"it needs a function of one tensor, for example jacobian_heat(lambda x: x**2). It was given {what}.")
+                raise TypeError(
+                    f"it needs a function of one tensor, for example jacobian_heat(lambda x: x**2). It was given {what}."
+                )
             name = getattr(self.f, "__name__", "f").replace("<lambda>", "your function")
             name = name if name not in FUNCTIONS else f"your {name}"
             self.choices, self.f = {name: self.f, **FUNCTIONS}, name

@@ -121,7 +121,9 @@ class Slider(Control):
         if self.whole and x != int(x):
             raise ValueError(f"{self.label} needs a whole number, not {number(x)}.")
         if not self.low <= x <= self.high:
-            raise ValueError(f"{self.label} may be {self.show(self.low)} to {self.show(self.high)}, and {self.show(x)} is outside.")
+            raise ValueError(
+                f"{self.label} may be {self.show(self.low)} to {self.show(self.high)}, and {self.show(x)} is outside."
+            )
         return int(x) if self.whole else x
 
     def put(self, figure: Figure, value: Any) -> None:
@@ -174,7 +176,9 @@ class Steps(Control):
                 raise ValueError(f"{self.label} may be {self.show(self.values[0])} to {self.show(self.values[-1])}.")
             return int(x)
         if not any(type(v) is type(value) and v == value for v in self.values):
-            raise ValueError(f"{self.label} may be {', '.join(map(self.show, self.values))}, and {value!r} is none of these.")
+            raise ValueError(
+                f"{self.label} may be {', '.join(map(self.show, self.values))}, and {value!r} is none of these."
+            )
         return value
 
     def places(self, value: Any) -> list[Any]:
@@ -232,7 +236,9 @@ class Text(Control):
 
     kind = "text"
 
-    def __init__(self, label: str, default: Any = "", *, rows: int = 1, hint: str = "", show: Callable[[Any], str] = str):
+    def __init__(
+        self, label: str, default: Any = "", *, rows: int = 1, hint: str = "", show: Callable[[Any], str] = str
+    ):
         super().__init__(label, default, hint)
         self.rows, self.show = rows, show
 
@@ -308,7 +314,14 @@ class Moments(Control):
         return {self.name: bound}
 
     def spec(self, value: int) -> dict[str, Any]:
-        return {**super().spec(value), "min": 0, "max": self.last, "step": 1, "text": f"{value} of {self.last}", "on": self.on}
+        return {
+            **super().spec(value),
+            "min": 0,
+            "max": self.last,
+            "step": 1,
+            "text": f"{value} of {self.last}",
+            "on": self.on,
+        }
 
     def read(self, sent: Any, value: Any) -> int:
         if type(sent) is not int or not 0 <= sent <= self.last:
@@ -322,7 +335,9 @@ class Moments(Control):
 class Entry(Slider):
     """A slider for one entry of a field that holds several numbers, by name or by place."""
 
-    def __init__(self, of: str, key: Any, label: str, value: float, least: float, step: float = 0.05, floor: float = -math.inf):
+    def __init__(
+        self, of: str, key: Any, label: str, value: float, least: float, step: float = 0.05, floor: float = -math.inf
+    ):
         reach = max(least, abs(value))
         super().__init__(label, value, max(-reach, floor), reach, step)
         self.of, self.key, self.whole = of, key, False
@@ -362,8 +377,14 @@ class Inputs(Field):
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 key = name if name not in taken else f"{name} = "
                 # how far a slider reaches follows from where its input started
-                reach = figure.reach.setdefault(name, max(self.least, 2 * abs(value)) if math.isfinite(value) else self.least)
-                entry = TypedEntry(self.name, name, name) if self.typed else Entry(self.name, name, name, value, reach, self.step)
+                reach = figure.reach.setdefault(
+                    name, max(self.least, 2 * abs(value)) if math.isfinite(value) else self.least
+                )
+                entry = (
+                    TypedEntry(self.name, name, name)
+                    if self.typed
+                    else Entry(self.name, name, name, value, reach, self.step)
+                )
                 found[key] = entry.named(key)
         return found
 

@@ -32,7 +32,13 @@ NEAR = 5e-3  # three digits are enough where a number has more than six
 
 _RAISED = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _FUNCTIONS = {"exp": math.exp, "log": math.log, "sin": math.sin, "cos": math.cos, "tanh": math.tanh, "sqrt": math.sqrt}
-_BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow}
+_BINARY = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
 
 
 class Key(NamedTuple):
@@ -113,7 +119,9 @@ class Book:
         self.leaves = [n["id"] for n in self.nodes if n["kind"] == "leaf" and self.users(n["id"])]
         if not self.leaves:
             raise ValueError("none of its inputs has a part in the result.")
-        self.cells = [key for line in self.lines() for key in line if key is not None and key != Key("arrives", self.root)]
+        self.cells = [
+            key for line in self.lines() for key in line if key is not None and key != Key("arrives", self.root)
+        ]
         self.got: dict[Key, float] = {}  # what was typed, right or wrong
         self.helped: set[Key] = set()  # the cells that were filled in for the learner
 
@@ -241,7 +249,9 @@ class Book:
             for sign, made in (("×", x * y), ("+", x + y)):
                 idle = 0 in (x, y) or (sign == "×" and 1 in (x, y))
                 if not idle and close(got, made):
-                    return f"{shown} would be {_bracket(x)} {sign} {_bracket(y)}: {of_x} {sign} {of_y}. {self.rule(key)}"
+                    return (
+                        f"{shown} would be {_bracket(x)} {sign} {_bracket(y)}: {of_x} {sign} {of_y}. {self.rule(key)}"
+                    )
         return f"{shown} is not made from the numbers of this row in one step. {self.rule(key)}"
 
     def _follows(self, key: Key, got: float) -> str:
@@ -255,17 +265,26 @@ class Book:
         mine = [1.0 if k == Key("arrives", self.root) else self.got.get(k) for k in before]
         wrong = [k for k, x in zip(before, mine, strict=True) if x is not None and not self.right(k)]
         known = [x for x in mine if x is not None]
-        if not wrong or len(known) < len(mine) or not close(got, math.prod(known) if key.kind == "sends" else sum(known)):
+        if (
+            not wrong
+            or len(known) < len(mine)
+            or not close(got, math.prod(known) if key.kind == "sends" else sum(known))
+        ):
             return ""
         culprit = wrong[0]
-        what = {"arrives": "the upstream gradient", "local": "the local derivative", "sends": "what is passed on"}[culprit.kind]
+        what = {"arrives": "the upstream gradient", "local": "the local derivative", "sends": "what is passed on"}[
+            culprit.kind
+        ]
         return f"{fmt(got)} follows from your {fmt(self.got[culprit])} ({what}), which is not right yet. Correct that cell first."
 
     def _usual(self, key: Key) -> Iterator[tuple[float, str]]:
         """The mistakes that people make in this cell: the number that each gives, and the rest of a sentence about it."""
         want = self.wanted(key)
         if key.kind != "local":
-            yield 0.0, f"would mean that {self.name(self.root)} does not change when {self._receiver(key)} moves. {self.rule(key)}"
+            yield (
+                0.0,
+                f"would mean that {self.name(self.root)} does not change when {self._receiver(key)} moves. {self.rule(key)}",
+            )
         if key.kind == "arrives":
             yield from self._usual_arrives(key.id)
         else:
@@ -286,13 +305,19 @@ class Book:
                         yield self.value(edge["source"]), f"is the constant in {expr}. {self.rule(key)}"
                 if power := self._exponent(n):
                     yield power, f"is the exponent alone. {self.rule(key)}"
-                yield arrives * local, f"is multiplied already: it is what {one} passes on. The local derivative alone belongs here."
+                yield (
+                    arrives * local,
+                    f"is multiplied already: it is what {one} passes on. The local derivative alone belongs here.",
+                )
                 yield arrives, f"is the upstream gradient of {one}, which has a column of its own. {self.rule(key)}"
             else:
                 yield arrives, f"is the upstream gradient of {one}, not multiplied by {self.slope_name(key.id)} yet."
                 yield local, f"is the local derivative alone. Multiply it by the upstream gradient of {one}."
                 for e in twins:
-                    yield self.wanted(Key("sends", e)), f"is what {one} passes to {self.to(e)}. This row goes to {other}."
+                    yield (
+                        self.wanted(Key("sends", e)),
+                        f"is what {one} passes to {self.to(e)}. This row goes to {other}.",
+                    )
                 yield arrives + local, "is the sum of the two. Along a path, multiply."
         if want:
             yield -want, "has the right size and the wrong sign."
@@ -315,9 +340,15 @@ class Book:
                 more = f"{rest} {'passes' if size == len(users) - 1 else 'pass'} something to {name}, too: add"
                 if came == rest:  # x * x
                     more = f"{name} is used {len(users)} times in {came}, and each use contributes: add"
-                yield sum(sent[e] for e in some), f"is what {came} {'passes' if size == 1 else 'pass'} to {name}. {more}."
+                yield (
+                    sum(sent[e] for e in some),
+                    f"is what {came} {'passes' if size == 1 else 'pass'} to {name}. {more}.",
+                )
         if len(users) > 1:
-            yield math.prod(sent.values()), "is the product of the contributions. Along a path one multiplies; where paths meet, one adds."
+            yield (
+                math.prod(sent.values()),
+                "is the product of the contributions. Along a path one multiplies; where paths meet, one adds.",
+            )
         for e in users:
             sender = self.ends(e)[0]
             yield (
@@ -344,8 +375,14 @@ class Book:
             if key.kind == "sends":
                 out += [(self.local(key.id), f"the local derivative {self.slope_name(key.id)}")]
             parents = dict.fromkeys([p, *(e["source"] for e in self.edges if e["target"] == n)])
-            kinds = {q: "the constant" if self.nodes[q]["kind"] == "constant" else f"the value of {self.name(q)}" for q in parents}
-            out += [(self.value(n), f"the value of {self.name(n)}"), *((self.value(q), kind) for q, kind in kinds.items())]
+            kinds = {
+                q: "the constant" if self.nodes[q]["kind"] == "constant" else f"the value of {self.name(q)}"
+                for q in parents
+            }
+            out += [
+                (self.value(n), f"the value of {self.name(n)}"),
+                *((self.value(q), kind) for q, kind in kinds.items()),
+            ]
             if power := self._exponent(n):
                 out.append((power, "the exponent"))
         return out
@@ -365,10 +402,20 @@ class Book:
         if self.open:
             done = len(self.cells) - len(self.open)
             begin = f"At {at}: {root} = {number(self.value(self.root))}, and {root} starts with the seed 1."
-            return f"{begin} {done} of {len(self.cells)} cells are filled in." if done else f"{begin} Fill in the {len(self.cells)} cells."
+            return (
+                f"{begin} {done} of {len(self.cells)} cells are filled in."
+                if done
+                else f"{begin} Fill in the {len(self.cells)} cells."
+            )
         ends = ", ".join(f"d{root}/{_d(self.name(n))} = {number(self.wanted(Key('arrives', n)))}" for n in self.leaves)
         own = len(self.cells) - len(self.helped)
-        by = "" if not own else " All of it is yours." if own == len(self.cells) else f" {own} of {len(self.cells)} cells are yours."
+        by = (
+            ""
+            if not own
+            else " All of it is yours."
+            if own == len(self.cells)
+            else f" {own} of {len(self.cells)} cells are yours."
+        )
         return f"The ledger is complete. At {at}: {ends}.{by}"
 
     # The picture and the table --------------------------------------------------------------------------------------------------
@@ -387,7 +434,9 @@ class Book:
                 out.append((*texts, self.cell_text(arrives), "", f"= {self.name(n)}.grad", "", "", ""))
             else:
                 middle = f"{self.slope_name(local.id)} = {self.cell_text(local)}"
-                out.append((*texts, self.cell_text(arrives), "×", middle, "=", self.cell_text(sends), f"→ {self.to(local.id)}"))
+                out.append(
+                    (*texts, self.cell_text(arrives), "×", middle, "=", self.cell_text(sends), f"→ {self.to(local.id)}")
+                )
         return out
 
     def computes(self, n: int) -> str:
@@ -411,7 +460,10 @@ class Book:
         cards = ""
         for place in drawn["cards"]:
             n = self.nodes[place["id"]]
-            rows = [("value", number(self.value(n["id"]), 5), "fwd"), ("grad", self.cell_text(Key("arrives", n["id"])), "bwd")]
+            rows = [
+                ("value", number(self.value(n["id"]), 5), "fwd"),
+                ("grad", self.cell_text(Key("arrives", n["id"])), "bwd"),
+            ]
             kind = {"constant": "constant", "leaf": "leaf"}.get(n["kind"], "")
             cards += card(place, rows[: 1 if kind == "constant" else 2], kind)
         return wires + cards + pills, drawn["w"], drawn["h"]
@@ -442,7 +494,13 @@ class Book:
     def text(self) -> str:
         rows = [HEAD, *self.table_rows()]
         widths = [max(len(row[k]) for row in rows) for k in range(len(HEAD))]
-        return "\n".join([self.summary(), "", *("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows)])
+        return "\n".join(
+            [
+                self.summary(),
+                "",
+                *("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows),
+            ]
+        )
 
 
 def _d(name: str) -> str:
@@ -482,16 +540,36 @@ class Sheet(Control):
                 rows.append([*first, cell(arrives), "=", f"{book.name(n)}.grad", "", "", "", ""])
             else:
                 slope = (f"{book.slope_name(local.id)} =", cell(local))
-                rows.append([*first, cell(arrives) if arrives else "as above", "×", *slope, "=", cell(sends), f"→ {book.to(local.id)}"])
+                rows.append(
+                    [
+                        *first,
+                        cell(arrives) if arrives else "as above",
+                        "×",
+                        *slope,
+                        "=",
+                        cell(sends),
+                        f"→ {book.to(local.id)}",
+                    ]
+                )
         head = (*HEAD[:4], "", *HEAD[4:])  # the local derivative takes two columns: its name and its field
-        return {"kind": self.kind, "name": self.name, "label": self.label, "value": figure.tries, "hint": "", "head": head, "cells": rows}
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "label": self.label,
+            "value": figure.tries,
+            "hint": "",
+            "head": head,
+            "cells": rows,
+        }
 
     def get(self, figure: Any) -> ledger:
         return figure
 
     def read(self, sent: Any, figure: ledger) -> tuple[Key, str]:
         match sent:
-            case [int() as k, str() as text] if not isinstance(k, bool) and 0 <= k < len(figure.book.cells) and len(text) <= 200:
+            case [int() as k, str() as text] if (
+                not isinstance(k, bool) and 0 <= k < len(figure.book.cells) and len(text) <= 200
+            ):
                 return figure.book.cells[k], text
         raise ValueError("A cell takes a number.")
 
@@ -524,7 +602,9 @@ class ledger(Figure):
         return {"cells": Sheet("ledger").named("cells"), **super().fields()}
 
     def setup(self) -> None:
-        if isinstance(self.filled, bool) or not (self.filled == "all" or (isinstance(self.filled, int) and self.filled >= 0)):
+        if isinstance(self.filled, bool) or not (
+            self.filled == "all" or (isinstance(self.filled, int) and self.filled >= 0)
+        ):
             raise ValueError(f"filled is a number of rows, or 'all'. It was given {self.filled!r}.")
         self._open({"x": 2.0, **self.inputs} if self.f == CANNED else self.inputs)
         rows = LONGEST + len(self.inputs) if self.filled == "all" else self.filled
@@ -557,7 +637,9 @@ class ledger(Figure):
             self.said = ""
             return
         try:
-            self.said = book.answer(key, read(text, {n["label"]: book.value(n["id"]) for n in book.nodes if n["kind"] != "constant"}))
+            self.said = book.answer(
+                key, read(text, {n["label"]: book.value(n["id"]) for n in book.nodes if n["kind"] != "constant"})
+            )
         except ValueError as error:
             self.said = f"✗ {error}"
         self.tries += self.said.startswith("✗")

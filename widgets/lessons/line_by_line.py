@@ -68,7 +68,9 @@ def source(f: Callable) -> tuple[list[str], int]:
     return text.splitlines(), first + start.lineno - 1
 
 
-def listing(lines: Sequence[str], ran: Sequence[int | None], finished: bool, failed: bool = False) -> tuple[str, float, float]:
+def listing(
+    lines: Sequence[str], ran: Sequence[int | None], finished: bool, failed: bool = False
+) -> tuple[str, float, float]:
     """The program's lines as a drawing, its width and height. ran: the indices of the lines that have run; the last of them is marked, with
     a cross if it failed. Lines that never ran are pale in the end."""
     wide = max([len(line) for line in lines], default=0)

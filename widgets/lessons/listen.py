@@ -34,7 +34,9 @@ class Write:
     """One assignment to `node.grad` during the learner's backward()."""
 
     node: int
-    sender: int | None  # the node whose gradient was read for it; None for the start value and for classes that keep no order
+    sender: (
+        int | None
+    )  # the node whose gradient was read for it; None for the start value and for classes that keep no order
     before: float
     after: float
     incoming: float | None  # the sender's gradient at that moment
@@ -70,7 +72,9 @@ class Recording:
 
     nodes: list[DuelNode] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
-    locals: dict[tuple[int, int], list[float]] = field(default_factory=dict)  # (node, parent) -> the engine's local derivatives
+    locals: dict[tuple[int, int], list[float]] = field(
+        default_factory=dict
+    )  # (node, parent) -> the engine's local derivatives
     verdict: str = ""
     good: bool = False
     wrong_node: int | None = None  # the first node where the two part
@@ -132,7 +136,9 @@ class _Ear:
     def _sender(self, obj, frame):
         """Whose share is being written: a child of `obj` that the writing code has at hand or whose gradient it has just read."""
         read = [r for r in reversed(self.reads) if r is not obj and any(p is obj for p in parents_of(r))]
-        at_hand = self._children_in(frame, obj) or self._children_in(frame.f_back, obj)  # a rule's caller knows whose rule it runs
+        at_hand = self._children_in(frame, obj) or self._children_in(
+            frame.f_back, obj
+        )  # a rule's caller knows whose rule it runs
         both = [r for r in read[:1] if any(r is v for v in at_hand)]
         return next(iter(both or at_hand[::-1] or read), None)  # of several at hand, the latest variable: not `root`
 
@@ -186,7 +192,10 @@ def _pairs(root: Any, names: dict[str, Any], right_root: Value, right_names: dic
         for k, m in enumerate(mine):
             if id(m) in match:
                 continue
-            twin = next((t for t in free if same(getattr(m, "data", None), t.data)), theirs[k] if ordered and theirs[k] in free else None)
+            twin = next(
+                (t for t in free if same(getattr(m, "data", None), t.data)),
+                theirs[k] if ordered and theirs[k] in free else None,
+            )
             if twin is not None:
                 match[id(m)] = twin
                 free.remove(twin)
@@ -199,7 +208,9 @@ def _not_returned(names: dict[str, object], inputs: dict[str, float], cls: type,
         if name not in inputs and not isinstance(value, (cls, int, float)):
             line = next((line for line in lines_of(program) if line.replace(" ", "").startswith(f"{name}=")), name)
             gives = (
-                "gives None: its operator has no return yet" if value is None else f"gives {a_kind(value)}, not a {cls.__name__}"
+                "gives None: its operator has no return yet"
+                if value is None
+                else f"gives {a_kind(value)}, not a {cls.__name__}"
             )
             return f"{line}   {gives}."
     return ""
@@ -249,7 +260,9 @@ def listen(cls: type, program: Callable, inputs: dict[str, float], backward: Cal
         root, names = _forward(cls, program, inputs)
         order = order_of(root)
         if len(order) > NODE_LIMIT:
-            raise _End(f"The program makes {len(order):,} nodes, too many to compare by eye: take one with at most {NODE_LIMIT}.")
+            raise _End(
+                f"The program makes {len(order):,} nodes, too many to compare by eye: take one with at most {NODE_LIMIT}."
+            )
         _compare(out, order, names, inputs, right_root, right_names)
         _backward(out, cls, order, backward)
     except _End as end:
@@ -264,7 +277,11 @@ def _forward(cls: type, program: Callable, inputs: dict[str, float]) -> tuple[An
     except Exception as error:
         raise _End(f"{cls.__name__}(2.0) does not work yet: {_say_error(error)}") from None
     first = next(iter(leaves.values()), None)
-    for need, why in (("data", "the number"), ("grad", "the gradient, 0.0 at first"), ("_prev", "the parents, () for an input")):
+    for need, why in (
+        ("data", "the number"),
+        ("grad", "the gradient, 0.0 at first"),
+        ("_prev", "the parents, () for an input"),
+    ):
         if not hasattr(first, need):
             raise _End(f"{cls.__name__}(2.0) has no .{need} yet ({why}): set it in __init__.")
     names: dict[str, Any] = {}
@@ -273,7 +290,9 @@ def _forward(cls: type, program: Callable, inputs: dict[str, float]) -> tuple[An
     except Exception as error:
         raise _End(_not_returned(names, inputs, cls, program) or _stopped(error, cls, program)) from None
     if not isinstance(root, cls):
-        raise _End(_not_returned(names, inputs, cls, program) or f"The program gave {a_kind(root)}, not a {cls.__name__}.")
+        raise _End(
+            _not_returned(names, inputs, cls, program) or f"The program gave {a_kind(root)}, not a {cls.__name__}."
+        )
     for node in order_of(root):
         if not isinstance(node, cls):
             raise _End(f"_prev holds {a_kind(node)}: it may only hold {cls.__name__} objects.")
@@ -282,7 +301,9 @@ def _forward(cls: type, program: Callable, inputs: dict[str, float]) -> tuple[An
     return root, names
 
 
-def _compare(out: Recording, order: list, names: dict, inputs: dict[str, float], right_root: Value, right_names: dict) -> None:
+def _compare(
+    out: Recording, order: list, names: dict, inputs: dict[str, float], right_root: Value, right_names: dict
+) -> None:
     """Fill in the nodes, beside each the engine's value, gradient and local derivatives. Ends at the first wrong value."""
     match = _pairs(order[-1], names, right_root, right_names)
     index = {id(node): i for i, node in enumerate(order)}
@@ -340,7 +361,9 @@ def _backward(out: Recording, cls: type, order: list, backward: Callable | None)
     hidden = len(set(written)) == len(written) and not ear.receiver_read
     for node, sender, before, after, incoming, added in ear.writes:
         if id(node) in index:
-            out.writes.append(Write(index[id(node)], None if hidden else index.get(id(sender)), before, after, incoming, added))
+            out.writes.append(
+                Write(index[id(node)], None if hidden else index.get(id(sender)), before, after, incoming, added)
+            )
     for n, node in zip(out.nodes, order, strict=True):
         n.grad = node.grad
     if all(n.grad_ok for n in out.nodes) and not trouble:
@@ -356,7 +379,11 @@ def _facts(right_root: Value) -> dict[int, tuple[float | None, list[tuple[Value,
     right_root.backward()
     facts = {}
     for node in order_of(right_root):
-        edges = [(p, d) for p, d in zip(node.operands, node.slopes, strict=True) if d is not None and not isinstance(p, Constant)]
+        edges = [
+            (p, d)
+            for p, d in zip(node.operands, node.slopes, strict=True)
+            if d is not None and not isinstance(p, Constant)
+        ]
         facts[id(node)] = (None if isinstance(node, Constant) else node.grad, edges)
     return facts
 
@@ -394,7 +421,13 @@ def _what_is_wrong(out: Recording, w: Write, slots: list[float], sent: dict[tupl
         reset = f"{node.label}.grad is set back to 0 although it was {number(w.before)} already"
         return f"{reset}. Clear the gradients before the pass, not during it."
     if not same(w.incoming, complete):
-        waiting = sorted({out.nodes[t].label for (t, p), all_ in out.locals.items() if p == w.sender and sent.get((t, p), 0) < len(all_)})
+        waiting = sorted(
+            {
+                out.nodes[t].label
+                for (t, p), all_ in out.locals.items()
+                if p == w.sender and sent.get((t, p), 0) < len(all_)
+            }
+        )
         if sender.id == len(out.nodes) - 1:
             return f"The pass must start with {name}.grad = 1: d{name}/d{name} = 1."
         if same(w.incoming, 0.0):
@@ -425,7 +458,9 @@ def _first_wrong_gradient(out: Recording) -> str:
     if n is out.nodes[-1]:
         return f"{n.label}.grad is {number(n.grad)}: a backward pass starts with 1, because d{n.label}/d{n.label} = 1."
     if not any(w.node == n.id for w in out.writes):
-        return f"Nothing was ever added to {n.label}.grad: it stays {number(n.grad)}, and {number(n.right_grad)} is right."
+        return (
+            f"Nothing was ever added to {n.label}.grad: it stays {number(n.grad)}, and {number(n.right_grad)} is right."
+        )
     return f"{n.label}.grad is {number(n.grad)}, and {number(n.right_grad)} is right."
 
 

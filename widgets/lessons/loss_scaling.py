@@ -84,7 +84,9 @@ class loss_scaling(Film):
         if not kept:
             raise ValueError("none of these gradients is a finite number other than 0.")
         self.all = np.array(kept)
-        self.dots = [kept[round(i * (len(kept) - 1) / max(DOTS - 1, 1))] for i in range(DOTS)] if len(kept) > DOTS else kept
+        self.dots = (
+            [kept[round(i * (len(kept) - 1) / max(DOTS - 1, 1))] for i in range(DOTS)] if len(kept) > DOTS else kept
+        )
         self.counts = [self.count(2.0**k) for k in range(POWERS)]
         self.roll(self.ground(), {None: self.one_take()})
 
@@ -125,7 +127,9 @@ class loss_scaling(Film):
             out += tag("line", "rule", x1=x, x2=x, y1=84, y2=LINE) + label(x, 78, text, "num t", "middle")
         for e in range(LOW + 1, HIGH, 2):
             x = self._x(10.0**e)
-            out += tag("line", "rule", x1=x, x2=x, y1=LINE, y2=LINE + 5) + label(x, LINE + 20, f"10{_power(e)}", "t soft", "middle")
+            out += tag("line", "rule", x1=x, x2=x, y1=LINE, y2=LINE + 5) + label(
+                x, LINE + 20, f"10{_power(e)}", "t soft", "middle"
+            )
         out += tag("line", "rule", x1=X0, x2=X1, y1=LINE, y2=LINE)
         return svg(820, 330, out + SLOT, "Gradients on the number line of float16")
 
@@ -161,7 +165,12 @@ class loss_scaling(Film):
         for k in range(0, POWERS, 4):
             zero, many, good = self.counts[k]
             rows.append(f"{2**k:>12,}{zero:>12}{good:>12}{many:>8}")
-        return "\n".join([*rows, f"{len(self.all)} gradients, from {number(self.all[0].item(), 3)} to {number(self.all[-1].item(), 3)}"])
+        return "\n".join(
+            [
+                *rows,
+                f"{len(self.all)} gradients, from {number(self.all[0].item(), 3)} to {number(self.all[-1].item(), 3)}",
+            ]
+        )
 
 
 def _power(e: int) -> str:

@@ -211,7 +211,9 @@ class _Memory:
         out = label(24, 32, f"{self.n} layer{'s' * (self.n > 1)}, one training step", "h")
         size = (self.X1 - self.X0) / self.n
         for i in range(self.n):
-            out += tag("rect", "grid", x=self.X0 + i * size, y=62, width=size - min(2.0, size * 0.2), height=46, fill="none")
+            out += tag(
+                "rect", "grid", x=self.X0 + i * size, y=62, width=size - min(2.0, size * 0.2), height=46, fill="none"
+            )
         out += label(self.X0, 178, "layer 1", "t soft") + label(self.X1, 178, f"layer {self.n}", "t soft", "end")
         for amount in ticks(self.most):
             y = self._y(amount)
@@ -245,7 +247,15 @@ class _Memory:
                     style = f"fill:var(--{colour})"
                     if which == "second":
                         style = f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:1.6"
-                    out += tag("rect", x=x, y=top + 46 - high, width=size - gap, height=high, style=style, data_on=" ".join(where))
+                    out += tag(
+                        "rect",
+                        x=x,
+                        y=top + 46 - high,
+                        width=size - gap,
+                        height=high,
+                        style=style,
+                        data_on=" ".join(where),
+                    )
         out += label(24, 100, "kept", "t fwd") + label(24, 142, "again", "t bwd")
         places = [self.X0 + (m.layer + 0.5) * size for m in run]
         arrow = tag("path", d="M-5 -9h10l-5 8z", style="fill:var(--ink)")
@@ -253,13 +263,19 @@ class _Memory:
         # the curve: all of it faintly, what has happened strongly
         span = max(len(run) - 1, 1)
         points = [f"{self.X0 + j / span * (self.X1 - self.X0):.1f},{self._y(m.total):.1f}" for j, m in enumerate(run)]
-        out += tag("polyline", points=" ".join(points), style="fill:none;stroke:var(--soft);stroke-width:1.2;stroke-dasharray:2 3")
+        out += tag(
+            "polyline",
+            points=" ".join(points),
+            style="fill:none;stroke:var(--soft);stroke-width:1.2;stroke-dasharray:2 3",
+        )
         out += tag("polyline", "curve central", data_points=" ".join(points))
         out += tag("g", "", tag("circle", "central dot", r=5.5), data_move=" ".join(points))
         turn = next((j for j, m in enumerate(run) if m.kind != "forward"), len(run))
         x = self.X0 + (turn - 0.5) / span * (self.X1 - self.X0)
         out += tag("line", "now", x1=x, x2=x, y1=self.TOP, y2=self.BASE)
-        out += label(x - 6, self.BASE + 18, "forward", "t fwd", "end") + label(x + 6, self.BASE + 18, "backward", "t bwd")
+        out += label(x - 6, self.BASE + 18, "forward", "t fwd", "end") + label(
+            x + 6, self.BASE + 18, "backward", "t bwd"
+        )
         peak = self.peak(k)
         out += tag("line", "forward curve", x1=self.X0, x2=self.X1, y1=self._y(peak), y2=self._y(peak))
         out += label(self.X1, self._y(peak) - 5, f"peak {in_bytes(peak)}", "num t b bwd halo", "end")
@@ -350,7 +366,9 @@ class memory(Film):
     def setup(self) -> None:
         if self.model is not None and not isinstance(self.x, torch.Tensor):
             raise TypeError("give it the model and an input: memory(model, x), x a tensor.")
-        self._take_over(_canned(self.depth) if self.model is None else _Memory(_layers_of(self.model), self.x).done(), self.every)
+        self._take_over(
+            _canned(self.depth) if self.model is None else _Memory(_layers_of(self.model), self.x).done(), self.every
+        )
 
     def _take_over(self, chain: _Memory, every: int | None) -> None:
         """Another chain, at its fullest moment."""
@@ -415,7 +433,10 @@ class memory(Film):
     def table(self) -> Table:
         chain = self.chain
         assert chain is not None
-        rows = [(chain.name(k), (in_bytes(chain.peak(k)), chain.peak(k)), (str(chain.again(k)), chain.again(k))) for k in chain.every]
+        rows = [
+            (chain.name(k), (in_bytes(chain.peak(k)), chain.peak(k)), (str(chain.again(k)), chain.again(k)))
+            for k in chain.every
+        ]
         return Table(["checkpoints", "peak", "layers computed again"], rows)
 
     def text(self) -> str:
@@ -453,7 +474,9 @@ class memory_depth(Figure):
     def sentence(self) -> str:
         one, facts = 4 * WIDTH * BATCH, []
         for name, values in self.found.items():
-            facts.append(f"{name} " + ", ".join(f"{d}: {number(v / one, 3)}" for d, v in zip(DEPTHS, values, strict=True)))
+            facts.append(
+                f"{name} " + ", ".join(f"{d}: {number(v / one, 3)}" for d, v in zip(DEPTHS, values, strict=True))
+            )
         return f"Activations of {in_bytes(one)} each, alive at the peak, by number of layers. " + "; ".join(facts) + "."
 
     def caption(self) -> str:
@@ -462,7 +485,10 @@ class memory_depth(Figure):
         return f"{self.layers} layer{'s' * (self.layers > 1)}, peak of one step: {facts}."
 
     def table(self) -> Table:
-        rows = [[str(d), *((in_bytes(v), float(v)) for v in values)] for d, *values in zip(DEPTHS, *self.found.values(), strict=True)]
+        rows = [
+            [str(d), *((in_bytes(v), float(v)) for v in values)]
+            for d, *values in zip(DEPTHS, *self.found.values(), strict=True)
+        ]
         return Table(["layers", *self.found], rows)
 
     def text(self) -> str:
@@ -490,7 +516,9 @@ def _chart(found: dict[str, list[int]], layers: int, words: str) -> str:
     out = label(24, 26, "peak of one step", "t")
     for amount in ticks(most):
         y = at(0, amount)[1]
-        out += tag("line", "grid", x1=x0, x2=x1, y1=y, y2=y) + label(x0 - 8, y + 4, in_bytes(amount) if amount else "0", "t soft", "end")
+        out += tag("line", "grid", x1=x0, x2=x1, y1=y, y2=y) + label(
+            x0 - 8, y + 4, in_bytes(amount) if amount else "0", "t soft", "end"
+        )
     for k in (0, 25, 50, 75, 100):
         out += label(at(k, 0)[0], base + 20, str(k), "t soft", "middle")
     now = at(layers, 0)[0]

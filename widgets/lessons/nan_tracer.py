@@ -110,7 +110,11 @@ def _why_forward(op: str, inputs: list, at: tuple, bad: str) -> str:
     if bad == "nan" and op in ("add", "sub", "rsub") and all("∞" in n for n in numbers):
         return "Infinity minus infinity has no value."
     if bad == "nan" and op == "div":
-        return "Zero divided by zero has no value." if "∞" not in "".join(numbers) else "Infinity divided by infinity has no value."
+        return (
+            "Zero divided by zero has no value."
+            if "∞" not in "".join(numbers)
+            else "Infinity divided by infinity has no value."
+        )
     if op == "log":
         return "The logarithm of 0 is minus infinity." if bad == "inf" else "A negative number has no logarithm."
     if bad == "nan" and op in ("sqrt", "rsqrt"):
@@ -139,7 +143,13 @@ class Tracer:
         def listen(op, inputs, params):
             out = op(*inputs, *params)
             operands = inputs[0] if op.tensor_list else inputs
-            seen.append((op.name, [*(getattr(x, "array", x) for x in operands), *(p for p in params if isinstance(p, (int, float)))], out))
+            seen.append(
+                (
+                    op.name,
+                    [*(getattr(x, "array", x) for x in operands), *(p for p in params if isinstance(p, (int, float)))],
+                    out,
+                )
+            )
             return out
 
         with handling(listen):
@@ -160,7 +170,9 @@ class Tracer:
             why = _why_forward(op, inputs, at, bad) if fresh else ""
             say = partial(_computation, op, inputs, first.array)
             self.forward.append(_event(name, say, [*inputs, first.array], at, bad, fresh, why))
-        self.backward = list(self._back(root, of_node, {t.edge[0]: n for n, t in named.items() if t.edge} | _leaves(named)))
+        self.backward = list(
+            self._back(root, of_node, {t.edge[0]: n for n, t in named.items() if t.edge} | _leaves(named))
+        )
         self.grads = {name: named[name].grad for name in self.inputs if name in named}
 
     def _back(self, root: Any, of_node: dict, names: dict) -> Iterable[Event]:
@@ -171,7 +183,13 @@ class Tracer:
             bad = kind_of(g) if g is not None and not isinstance(g, list) else ""
             if bad and bad not in tainted.get(node, set()):
                 total = show(g, place(g, bad))
-                yield Event(f"at {here}", f"the contributions add up to {total}", bad, True, "Infinity minus infinity has no value.")
+                yield Event(
+                    f"at {here}",
+                    f"the contributions add up to {total}",
+                    bad,
+                    True,
+                    "Infinity minus infinity has no value.",
+                )
             if isinstance(node, AccumulateGrad) or isinstance(g, list) or not sent:
                 continue
             local = node.run(np.ones_like(g), node.edges)
@@ -189,7 +207,11 @@ class Tracer:
                     zero = came in ("0", "−0") and "∞" in factor or factor in ("0", "−0") and "∞" in came
                     why = f"The rule of {node.name()} has " + ("0 times infinity." if zero else "no value here.")
                 elif fresh:
-                    why = f"The slope of {node.name()} is infinite here." if "∞" in factor else "The product is too large."
+                    why = (
+                        f"The slope of {node.name()} is infinite here."
+                        if "∞" in factor
+                        else "The product is too large."
+                    )
                 say = partial(_product, g, local[slot], out)
                 yield _event(f"{here} → {to}", say, [g, local[slot], out], at, now, fresh, why)
 
@@ -219,7 +241,13 @@ class Tracer:
             found = self.first(bad)
             if found:
                 way, event = found
-                where = f"at {event.name}" if way == "forward" and event.name != "·" else event.name if way == "backward" else ""
+                where = (
+                    f"at {event.name}"
+                    if way == "forward" and event.name != "·"
+                    else event.name
+                    if way == "backward"
+                    else ""
+                )
                 out.append(f"First {what}: {way} {where}, {event.spot}. {event.why}".replace(" ,", ",").strip())
         if not out:
             out.append("Every value and every gradient is finite.")
@@ -233,7 +261,9 @@ class Tracer:
         nan, inf = self.first("nan"), self.first("inf")
         if nan:
             return "Anomaly mode does not raise: the nan is in a value, and no backward rule returned one."
-        return "Anomaly mode does not raise: " + ("it looks for nan only, and inf is none." if inf else "there is nothing to report.")
+        return "Anomaly mode does not raise: " + (
+            "it looks for nan only, and inf is none." if inf else "there is nothing to report."
+        )
 
     def mark(self, way: str, event: Event) -> str:
         """What stands beside an event: that it made the first nan or inf, or that it has one."""
@@ -268,20 +298,28 @@ class Tracer:
         lines = [*((s, "t b") for s in self.sentences()), (self.verdict(), "t soft")] if words else []
         for k, (line, cls) in enumerate(lines):
             out += label(18, y + 21 * k, line[:118], cls)
-        return svg(818, y + 21 * len(lines) - (14 if not words else 0), out, " ".join([*self.sentences(), self.verdict()]))
+        return svg(
+            818, y + 21 * len(lines) - (14 if not words else 0), out, " ".join([*self.sentences(), self.verdict()])
+        )
 
     def _row(self, way: str, event: Event, x: float, y: float, width: float, wide: bool) -> str:
         mark = self.mark(way, event)
         room = HALF if not wide else FULL - len(mark) - 2 * bool(mark)
         first = mark.startswith("✗")
-        out = tag("rect", "first" if first else "later", x=x, y=y - 3, width=width, height=ROW - 4, rx=5) if mark else ""
-        out += label(x + 8, y + 12, shorten(event.name, 17), "num t b") + label(x + 144, y + 12, shorten(event.what, room), "num t")
+        out = (
+            tag("rect", "first" if first else "later", x=x, y=y - 3, width=width, height=ROW - 4, rx=5) if mark else ""
+        )
+        out += label(x + 8, y + 12, shorten(event.name, 17), "num t b") + label(
+            x + 144, y + 12, shorten(event.what, room), "num t"
+        )
         return out + (label(x + width - 8, y + 12, mark, "t b bad" if first else "t bad", "end") if mark else "")
 
 
 def _leaves(named: dict[str, Any]) -> dict:
     """The nodes that gather the leaves' gradients, by the leaves' names."""
-    return {torch.autograd.graph.get_gradient_edge(t)[0]: name for name, t in named.items() if t.is_leaf and t.requires_grad}
+    return {
+        torch.autograd.graph.get_gradient_edge(t)[0]: name for name, t in named.items() if t.is_leaf and t.requires_grad
+    }
 
 
 def _call(op: str, inputs: list, at: tuple) -> str:

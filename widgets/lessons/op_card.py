@@ -68,7 +68,10 @@ class Operation:
         """(input, where, derivative, difference, whether they agree)."""
         slopes, near = self.at(self.x)[1], self.differences()
         names = ["x"] if self.one else [f"x{i}" for i in range(len(self.x))]
-        return [(n, v, d, w, abs(d - w) <= NEAR * max(1.0, abs(w))) for n, v, d, w in zip(names, self.x, slopes, near, strict=True)]
+        return [
+            (n, v, d, w, abs(d - w) <= NEAR * max(1.0, abs(w)))
+            for n, v, d, w in zip(names, self.x, slopes, near, strict=True)
+        ]
 
     def _graphs(self) -> tuple[int, str]:
         """How many random graphs have right gradients, and what stopped the others."""
@@ -95,7 +98,9 @@ class Operation:
         value, _ = self.at(self.x)
         lines.append(f"value {number(value)}")
         for name, x, d, w, ok in self.rows():
-            lines.append(f"  d/d{name} at {number(x)}: yours {number(d)}, differences {number(w, 5)} {'✓' if ok else '✗'}")
+            lines.append(
+                f"  d/d{name} at {number(x)}: yours {number(d)}, differences {number(w, 5)} {'✓' if ok else '✗'}"
+            )
         return "\n".join([*lines, self.sentence()])
 
     # The picture ------------------------------------------------------------------------------------------------------------------
@@ -125,23 +130,37 @@ class Operation:
             reach = 1.1 / math.hypot(1, slopes[0] * 2 * SPAN / (high_y - low) * high / wide)
             x0 = min(max(self.x[0], -SPAN), SPAN)
             ends = [place(x0 + s * reach, value + s * reach * slopes[0]) for s in (-1, 1)]
-            out += tag("line", "forward", x1=ends[0][0], y1=ends[0][1], x2=ends[1][0], y2=ends[1][1], stroke_width="2.5")
+            out += tag(
+                "line", "forward", x1=ends[0][0], y1=ends[0][1], x2=ends[1][0], y2=ends[1][1], stroke_width="2.5"
+            )
             cx, cy = place(x0, value)
             out += tag("circle", "forward dot", cx=cx, cy=cy, r=5)
-        out += label(left, top + high + 18, number(-SPAN), "t soft") + label(left + wide, top + high + 18, number(SPAN), "t soft", "end")
-        out += label(left + wide / 2, top + high + 18, "x" if self.one else "x0, the others as they are", "t soft", "middle")
+        out += label(left, top + high + 18, number(-SPAN), "t soft") + label(
+            left + wide, top + high + 18, number(SPAN), "t soft", "end"
+        )
+        out += label(
+            left + wide / 2, top + high + 18, "x" if self.one else "x0, the others as they are", "t soft", "middle"
+        )
         for place_x, head, anchor in ((450, "input", ""), (600, "yours", "end"), (696, "differences", "end")):
             out += label(place_x, 64, head, "t soft", anchor)
         y = 88.0
         for name, x, d, w, ok in self.rows():
-            out += label(450, y, f"{name} = {number(x, 3)}", "num t") + label(600, y, number(d, 5), "num t b bwd", "end")
-            out += label(696, y, number(w, 5), "num t", "end") + label(708, y, "✓" if ok else "✗", "t b good" if ok else "t b bad")
+            out += label(450, y, f"{name} = {number(x, 3)}", "num t") + label(
+                600, y, number(d, 5), "num t b bwd", "end"
+            )
+            out += label(696, y, number(w, 5), "num t", "end") + label(
+                708, y, "✓" if ok else "✗", "t b good" if ok else "t b bad"
+            )
             y += 26
         out += label(450, y + 4, "value", "t soft") + label(600, y + 4, number(value, 5), "num t b fwd", "end")
         right, stopped = self.graphs
         done = 250.0 * right / GRAPHS
         out += tag("rect", "box", x=450, y=y + 26, width=250, height=16, rx=8)
-        out += tag("rect", x=450, y=y + 26, width=done, height=16, rx=8, style="fill:var(--fwd-soft);stroke:var(--fwd)") if done else ""
+        out += (
+            tag("rect", x=450, y=y + 26, width=done, height=16, rx=8, style="fill:var(--fwd-soft);stroke:var(--fwd)")
+            if done
+            else ""
+        )
         said = "stopped" if stopped else f"{right} of {GRAPHS} random graphs right"
         out += label(450, y + 60, said, "t b bad" if right < GRAPHS else "t b")
         return svg(740, max(top + high + 32, y + 78), out, f"{self.name}: curve and tangent. {self.sentence()}")
@@ -175,7 +194,9 @@ class op_card(Figure):
 
     def setup(self) -> None:
         if not callable(self.f):
-            raise TypeError(f"it needs your operation, a function of a number or of a list. It was given {type(self.f).__name__}.")
+            raise TypeError(
+                f"it needs your operation, a function of a number or of a list. It was given {type(self.f).__name__}."
+            )
         for what in ("name", "latex", "doc"):
             if not isinstance(given := getattr(self, what), str):
                 raise TypeError(f"it needs {what} as text. It was given {type(given).__name__}.")
@@ -183,7 +204,9 @@ class op_card(Figure):
         self.operation = Operation(self.f, self.x, self.name, self.latex, self.doc)
         self.x = self.operation.x
         if self.latex:
-            self.formula = [ipywidgets.HTMLMath(f"$$\\text{{{self.name}}} = {self.latex}$$", layout={"padding": "0 16px"})]
+            self.formula = [
+                ipywidgets.HTMLMath(f"$$\\text{{{self.name}}} = {self.latex}$$", layout={"padding": "0 16px"})
+            ]
 
     def moved(self, _name: str) -> None:
         operation = copy.copy(self.operation)
@@ -206,7 +229,10 @@ class op_card(Figure):
 
     def table(self) -> Table:
         marks = {True: "✓", False: "✗"}
-        rows = [(f"{n} = {number(x, 3)}", (number(d), d), (number(w, 5), w), marks[ok]) for n, x, d, w, ok in self.operation.rows()]
+        rows = [
+            (f"{n} = {number(x, 3)}", (number(d), d), (number(w, 5), w), marks[ok])
+            for n, x, d, w, ok in self.operation.rows()
+        ]
         return Table(("input", "yours", "differences", ""), rows)
 
     def text(self) -> str:

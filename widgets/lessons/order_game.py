@@ -47,7 +47,9 @@ class order_game(Figure):
 
     def setup(self) -> None:
         if not callable(self.f):
-            raise TypeError(f"it needs a function of numbers, such as lambda x: x * x + x. It was given {type(self.f).__name__}.")
+            raise TypeError(
+                f"it needs a function of numbers, such as lambda x: x * x + x. It was given {type(self.f).__name__}."
+            )
         numbers = {"a": 2.0, "b": 3.0} if self.f is diamond else {n: 1.0 for n in inspect.signature(self.f).parameters}
         if unknown := [n for n in self.inputs if n not in numbers]:
             raise ValueError(f"this program has no input {unknown[0]}; it takes {', '.join(numbers)}.")
@@ -63,7 +65,9 @@ class order_game(Figure):
             raise ValueError(f"this program has {len(self.senders)} operations: take one with at most {LIMIT}.")
         self.offered = self.senders[:-1]
         random.Random(len(self.senders)).shuffle(self.offered)
-        self.offered.insert(len(self.offered) // 2, self.senders[-1])  # first and last, the result would begin a right order
+        self.offered.insert(
+            len(self.offered) // 2, self.senders[-1]
+        )  # first and last, the result would begin a right order
         self._play([])
 
     def actions(self):
@@ -88,7 +92,10 @@ class order_game(Figure):
 
     def _results(self) -> str:
         inputs = [n for n in self.duel.r.nodes if not n.parents and not n.constant]
-        return ", ".join(f"{n.label}.grad = {number(n.grad)}" + ("" if n.grad_ok else f" (right: {number(n.right_grad)})") for n in inputs)
+        return ", ".join(
+            f"{n.label}.grad = {number(n.grad)}" + ("" if n.grad_ok else f" (right: {number(n.right_grad)})")
+            for n in inputs
+        )
 
     def sentence(self) -> str:
         r = self.duel.r

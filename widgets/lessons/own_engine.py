@@ -57,16 +57,22 @@ class own_engine(Figure):
     def setup(self) -> None:
         if not inspect.isclass(self.cls):
             what = type(self.cls).__name__
-            raise TypeError(f"it needs your class itself, for example own_engine(Value, backward). It was given an object: {what}.")
+            raise TypeError(
+                f"it needs your class itself, for example own_engine(Value, backward). It was given an object: {what}."
+            )
         if self.backward is not None and not callable(self.backward):
             what = type(self.backward).__name__
-            raise TypeError(f"backward must be a function of the root, as in own_engine(Value, backward). It was given {what}.")
+            raise TypeError(
+                f"backward must be a function of the root, as in own_engine(Value, backward). It was given {what}."
+            )
         if self.f is not None:
             try:
                 numbers = {n: float(self.inputs.get(n, 1.0)) for n in inspect.signature(self.f).parameters}
                 self.f(**{n: Value(v) for n, v in numbers.items()})
             except Exception as error:
-                raise ValueError(f"your program stops even with minigrad's Value: {type(error).__name__}: {error}") from None
+                raise ValueError(
+                    f"your program stops even with minigrad's Value: {type(error).__name__}: {error}"
+                ) from None
             self.menu, self.program = {OWN: (self.f, numbers), **PROGRAMS}, OWN
         self.moved("program")
 

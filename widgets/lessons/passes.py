@@ -43,7 +43,9 @@ class passes(Figure):
         return "either" if self.n == self.m else "forward" if self.n < self.m else "reverse"
 
     def sentence(self) -> str:
-        both = f"forward mode {_passes(self.n)}, one for each input; reverse mode {_passes(self.m)}, one for each output"
+        both = (
+            f"forward mode {_passes(self.n)}, one for each input; reverse mode {_passes(self.m)}, one for each output"
+        )
         if self.cheaper == "either":
             return f"J with {self.m:,} × {self.n:,} entries: {both}. As many both ways; forward mode keeps no graph."
         times = max(self.n, self.m) / min(self.n, self.m)
@@ -53,11 +55,22 @@ class passes(Figure):
     def draw(self) -> str:
         w, h = (30 + 190 * math.log10(k) / 9 for k in (self.n, self.m))
         left, top = 40.0, 74.0
-        out = label(24, 32, f"n = {self.n:,} input{'s' * (self.n != 1)},  m = {self.m:,} output{'s' * (self.m != 1)}", "h")
+        out = label(
+            24, 32, f"n = {self.n:,} input{'s' * (self.n != 1)},  m = {self.m:,} output{'s' * (self.m != 1)}", "h"
+        )
         out += tag("rect", "box", x=left, y=top, width=w, height=h, rx=3)
         style = "fill:var(--{0}-soft);stroke:var(--{0});stroke-width:2"
         out += tag("rect", x=left + 3, y=top + 3, width=12, height=h - 6, rx=2, style=style.format("fwd"))
-        out += tag("rect", x=left + 3, y=top + h - 15, width=w - 6, height=12, rx=2, style=style.format("bwd"), stroke_dasharray="6 3")
+        out += tag(
+            "rect",
+            x=left + 3,
+            y=top + h - 15,
+            width=w - 6,
+            height=12,
+            rx=2,
+            style=style.format("bwd"),
+            stroke_dasharray="6 3",
+        )
         out += label(left, top - 10, "J u: a column a pass", "t fwd")
         out += label(left, top + h + 22, "vᵀJ: a row a pass", "t bwd")
         x0, x1 = 400.0, 700.0
@@ -72,5 +85,7 @@ class passes(Figure):
             x = x0 + 6 + (x1 - x0 - 6) * e / 9
             out += tag("line", "grid", x1=x, x2=x, y1=216, y2=224)
             out += label(x, 242, ("1", "1,000", "a million", "a billion")[e // 3], "t soft", "middle")
-        out += label(x0, 272, "as many both ways" if self.cheaper == "either" else "the axis counts powers of ten", "t soft")
+        out += label(
+            x0, 272, "as many both ways" if self.cheaper == "either" else "the axis counts powers of ten", "t soft"
+        )
         return svg(820, 336, out, self.sentence())

@@ -133,7 +133,9 @@ class _PickV:
             middle = y + h / 2 + 5
             out += tag("rect", "pill", x=24, y=y + 4, width=68, height=h - 8, rx=6)
             out += label(58, middle, number(self.v[i], 4), "num v b bwd", "middle")
-            out += label(98, middle, "×", "t soft") + label(168, middle, f"y{_sub(i)}={number(self.y[i], 3)}", "num t", "end")
+            out += label(98, middle, "×", "t soft") + label(
+                168, middle, f"y{_sub(i)}={number(self.y[i], 3)}", "num t", "end"
+            )
             for j in range(self.n):
                 out += _cell(left + w * j, y, w, h, self.J[i][j], most)
         y = top + h * self.m + 14
@@ -185,7 +187,9 @@ class _PickU(_PickV):
 
     def presets(self) -> list[tuple[str, list[float], str]]:
         n = self.n
-        columns = [(f"only x{_sub(j)}", [float(j == k) for k in range(n)], f"column {j} of the Jacobian") for j in range(n)]
+        columns = [
+            (f"only x{_sub(j)}", [float(j == k) for k in range(n)], f"column {j} of the Jacobian") for j in range(n)
+        ]
         return [("all 1", [1.0] * n, "all inputs move alike"), *(columns if n > 1 else [])]
 
     def weigh(self, v: Sequence[float]) -> None:
@@ -211,7 +215,9 @@ class _PickU(_PickV):
         out += label(result + 40, top - 14, "Ju", "h fwd", "middle")
         for j in range(self.n):
             x = left + w * j
-            out += tag("rect", x=x + 2, y=12, width=w - 4, height=36, rx=6, style="fill:var(--fwd-soft);stroke:var(--fwd)")
+            out += tag(
+                "rect", x=x + 2, y=12, width=w - 4, height=36, rx=6, style="fill:var(--fwd-soft);stroke:var(--fwd)"
+            )
             out += label(x + w / 2, 35, number(self.u[j], 4), "num v b fwd", "middle")
             out += label(x + w / 2, top - 14, f"x{_sub(j)}={number(self.x[j], 3)}", "num t", "middle")
         for i in range(self.m):
@@ -220,7 +226,9 @@ class _PickU(_PickV):
             out += label(left - 8, middle, f"y{_sub(i)}={number(self.y[i], 3)}", "num t", "end")
             for j in range(self.n):
                 out += _cell(left + w * j, y, w, h, self.J[i][j], most)
-            out += tag("rect", x=result, y=y + 3, width=80, height=h - 6, rx=6, style="fill:var(--fwd-soft);stroke:var(--fwd)")
+            out += tag(
+                "rect", x=result, y=y + 3, width=80, height=h - 6, rx=6, style="fill:var(--fwd-soft);stroke:var(--fwd)"
+            )
             out += label(result + 40, middle, number(self.push[i], 4), "num v b fwd", "middle")
         out += tag("line", "rule", x1=result - 13, x2=result - 13, y1=top - 4, y2=top + h * self.m + 4)
         panel, bottom = result + 108, top + h * self.m
@@ -234,7 +242,9 @@ class _PickU(_PickV):
 
     def text(self) -> str:
         rows = [f"{'u':>12} │" + "".join(f"{number(weight, 4):>12}" for weight in self.u)]
-        rows.append(f"{'':>12} │" + "".join(f"{f'x{j} = {number(x, 4)}':>12}" for j, x in enumerate(self.x)) + f"{'Ju':>12}")
+        rows.append(
+            f"{'':>12} │" + "".join(f"{f'x{j} = {number(x, 4)}':>12}" for j, x in enumerate(self.x)) + f"{'Ju':>12}"
+        )
         for i, row in enumerate(self.J):
             entries = "".join(f"{number(entry, 4):>12}" for entry in row)
             rows.append(f"{f'y{i} = {number(self.y[i], 4)}':>12} │{entries}{number(self.push[i], 4):>12}")
@@ -244,7 +254,9 @@ class _PickU(_PickV):
 def _cell(x: float, y: float, w: float, h: float, entry: float, most: float) -> str:
     """One entry of the Jacobian: the larger, the darker."""
     shade = 0.08 + 0.42 * abs(entry) / most if entry else 0.0
-    out = tag("rect", x=x + 2, y=y + 2, width=w - 4, height=h - 4, rx=4, style=f"fill:var(--fwd);fill-opacity:{shade:.2f}")
+    out = tag(
+        "rect", x=x + 2, y=y + 2, width=w - 4, height=h - 4, rx=4, style=f"fill:var(--fwd);fill-opacity:{shade:.2f}"
+    )
     out += tag("rect", "grid", x=x + 2, y=y + 2, width=w - 4, height=h - 4, rx=4, fill="none")
     return out + label(x + w / 2, y + h / 2 + 5, number(entry, 4), "num v b halo" if entry else "num v soft", "middle")
 
@@ -282,14 +294,18 @@ class _Picking(Figure):
         made: list[Field] = []
         for i, weight in enumerate(self.core.weights):
             low, high = min(-2.0, weight), max(2.0, weight)
-            made.append(Slider(f"{self.core.letter}{_sub(i)}", 1.0, low, high, 0.1, show=lambda w: number(w, 4)).named(f"w{i}"))
+            made.append(
+                Slider(f"{self.core.letter}{_sub(i)}", 1.0, low, high, 0.1, show=lambda w: number(w, 4)).named(f"w{i}")
+            )
         if not self.core.own:
             made += [Slider("n inputs", 2, 1, MOST).named("n"), Slider("m outputs", 2, 1, MOST).named("m")]
         return {**found, **{field.name: field for field in made}}
 
     @property
     def presets(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
-        return {name: {f"w{i}": weight for i, weight in enumerate(weights)} for name, weights, _tip in self.core.presets()}
+        return {
+            name: {f"w{i}": weight for i, weight in enumerate(weights)} for name, weights, _tip in self.core.presets()
+        }
 
     def moved(self, _name: str) -> None:
         if (self.n, self.m) != (self.core.n, self.core.m):

@@ -91,7 +91,9 @@ class _Run:
             self.model.load_state_dict(self.first)
         parameters = list(self.model.parameters())
         if not parameters:
-            raise Trouble("the model has no parameters: there is nothing to train. Assign layers in __init__ as attributes: self.a = …")
+            raise Trouble(
+                "the model has no parameters: there is nothing to train. Assign layers in __init__ as attributes: self.a = …"
+            )
         self.dtype = parameters[0].dtype
         (self.x, self.y), (self.new_x, self.new_y) = (
             (tensor(points.tolist(), dtype=self.dtype), labels) for points, labels in (make(0), make(1))
@@ -165,7 +167,9 @@ class _Run:
                     raise Trouble(f"your step must return the loss, but it returned {type(value).__name__}.")
                 self.losses.append(float(value))
                 if not math.isfinite(value):
-                    raise Trouble("the loss is no finite number any more: the steps are too large. Reset, and take a smaller lr.")
+                    raise Trouble(
+                        "the loss is no finite number any more: the steps are too large. Reset, and take a smaller lr."
+                    )
                 if time.monotonic() >= end:
                     break
             self._measure()
@@ -202,7 +206,11 @@ class _Run:
         out = tag("rect", "box", x=left, y=top, width=side, height=side, rx=4)
         sure = self.map.reshape(GRID, GRID, self.classes)
         best = sure.argmax(-1)
-        level = np.ceil((sure.max(-1) - 1 / self.classes) / (1 - 1 / self.classes) * LEVELS - 1e-9).clip(0, LEVELS).astype(int)
+        level = (
+            np.ceil((sure.max(-1) - 1 / self.classes) / (1 - 1 / self.classes) * LEVELS - 1e-9)
+            .clip(0, LEVELS)
+            .astype(int)
+        )
         runs: dict[tuple[int, int], list[str]] = {}
         for r in range(GRID - 1):
             c = 0
@@ -211,17 +219,23 @@ class _Run:
                 while c < GRID - 1 and (int(best[r, c]), int(level[r, c])) == key:
                     c += 1
                 x, y = place(start, r + 1)
-                runs.setdefault(key, []).append(f"M{x:.1f} {y:.1f}h{(c - start) * cell:.1f}v{cell + 0.3:.1f}h-{(c - start) * cell:.1f}z")
+                runs.setdefault(key, []).append(
+                    f"M{x:.1f} {y:.1f}h{(c - start) * cell:.1f}v{cell + 0.3:.1f}h-{(c - start) * cell:.1f}z"
+                )
         for (kind, depth), pieces in sorted(runs.items()):
             if depth:
-                out += tag("path", d="".join(pieces), style=f"fill:var(--{KINDS[kind]})", fill_opacity=f"{0.07 * depth:.2f}")
+                out += tag(
+                    "path", d="".join(pieces), style=f"fill:var(--{KINDS[kind]})", fill_opacity=f"{0.07 * depth:.2f}"
+                )
         for kind in range(self.classes if self.classes > 2 else 1):
             others = np.delete(sure, kind, -1).max(-1)
             d = contour((sure[..., kind] - others).tolist(), 0.0, place)
             if d:
                 out += tag("path", "curve", d=d, style="stroke:var(--ink);stroke-width:2.2;fill:none")
         for (px, py), kind in zip(self.x.tolist(), self.y.tolist(), strict=True):
-            x, y = place(*((p - a) / (b - a) * (GRID - 1) for p, a, b in zip((px, py), self.low, self.high, strict=True)))
+            x, y = place(
+                *((p - a) / (b - a) * (GRID - 1) for p, a, b in zip((px, py), self.low, self.high, strict=True))
+            )
             out += _mark(x, y, kind)
         out += self._curve(408.0, 34.0, 366.0, 196.0)
         for k in range(self.classes):
@@ -229,7 +243,9 @@ class _Run:
         out += tag("line", "curve", x1=410, x2=436, y1=296, y2=296, style="stroke:var(--ink);stroke-width:2.2")
         out += label(444, 300.5, "the border; stronger colour: more certain", "t soft")
         facts = f"{self.right} of {POINTS} points right · {self.new_right} of {POINTS} new ones"
-        out += label(410, 334, f"step {len(self.losses)}", "h") + label(500, 334, f"loss {number(self.loss, 3)}", "num h fwd")
+        out += label(410, 334, f"step {len(self.losses)}", "h") + label(
+            500, 334, f"loss {number(self.loss, 3)}", "num h fwd"
+        )
         out += label(410, 356, facts, "t")
         return svg(800, 374, out, self.sentence())
 
@@ -255,7 +271,9 @@ class _Run:
             return out + label(x0 + width / 2, y0 + height / 2, "no step yet", "t soft", "middle")
         chunk = max(1, math.ceil(total / 180))  # as many points as there is room for: means of neighbouring steps
         means = [sum(self.losses[i : i + chunk]) / len(self.losses[i : i + chunk]) for i in range(0, total, chunk)]
-        points = " ".join(f"{x0 + min((i + 0.5) * chunk, total) / span * width:.1f},{y(v):.1f}" for i, v in enumerate(means))
+        points = " ".join(
+            f"{x0 + min((i + 0.5) * chunk, total) / span * width:.1f},{y(v):.1f}" for i, v in enumerate(means)
+        )
         return out + tag("polyline", "curve central", points=points)
 
     def text(self) -> str:
@@ -320,7 +338,10 @@ class playground(Figure):
             sizes = sorted({1, 8, 32, POINTS, min(self.run.batch, POINTS)})
             shown = {"all points" if n == POINTS else "1 point" if n == 1 else f"{n} points": n for n in sizes}
             found["batch"] = Choice(shown, "batch", 32).named("batch")
-            kinds = [*OPTIMIZERS, *([YOURS] if self.optimizer is not None and not isinstance(self.optimizer, str) else [])]
+            kinds = [
+                *OPTIMIZERS,
+                *([YOURS] if self.optimizer is not None and not isinstance(self.optimizer, str) else []),
+            ]
             found["kind"] = Choice(kinds, "optimizer", "Adam").named("kind")
         return found
 
@@ -333,15 +354,27 @@ class playground(Figure):
         if inspect.isclass(model):
             raise TypeError(f"it needs a model, not the class {model.__name__}: make one with {model.__name__}().")
         if model is not None and not isinstance(model, nn.Module):
-            raise TypeError(f"it needs an nn.Module with 2 inputs, for example nn.Linear(2, 2). It was given {type(model).__name__}.")
+            raise TypeError(
+                f"it needs an nn.Module with 2 inputs, for example nn.Linear(2, 2). It was given {type(model).__name__}."
+            )
         if isinstance(optimizer, str) and optimizer not in OPTIMIZERS:
-            raise ValueError(f"it knows the optimizers {', '.join(OPTIMIZERS)}, not {optimizer!r}; or give it one of your own.")
-        if optimizer is not None and not isinstance(optimizer, str) and not callable(getattr(optimizer, "step", optimizer)):
+            raise ValueError(
+                f"it knows the optimizers {', '.join(OPTIMIZERS)}, not {optimizer!r}; or give it one of your own."
+            )
+        if (
+            optimizer is not None
+            and not isinstance(optimizer, str)
+            and not callable(getattr(optimizer, "step", optimizer))
+        ):
             raise TypeError(f"it needs an optimizer or its name. It was given {type(optimizer).__name__}.")
         if hasattr(optimizer, "step") and not inspect.isclass(optimizer) and model is None:
-            raise ValueError("an optimizer belongs to parameters: give playground the model, too, or a function p → optimizer.")
+            raise ValueError(
+                "an optimizer belongs to parameters: give playground the model, too, or a function p → optimizer."
+            )
         if self.step is not None and not callable(self.step):
-            raise TypeError(f"step must be a function step(model, optimizer, x, y). It was given {type(self.step).__name__}.")
+            raise TypeError(
+                f"step must be a function step(model, optimizer, x, y). It was given {type(self.step).__name__}."
+            )
         if int(self.batch) < 1 or not 0 <= int(self.steps) <= LIMIT:
             raise Trouble(f"batch must be at least 1, and steps between 0 and {LIMIT}.")
         try:
@@ -405,7 +438,10 @@ class playground(Figure):
         except Exception as error:
             self.run.trouble = _first_line(error)
 
-    @action(lambda self: "hide the graph" if self.batch_view else "graph of one batch", "what the engine records for the next batch")
+    @action(
+        lambda self: "hide the graph" if self.batch_view else "graph of one batch",
+        "what the engine records for the next batch",
+    )
     def show_graph(self) -> None:
         """Put the graph of the next batch below; the second time, put it away."""
         self.pause()

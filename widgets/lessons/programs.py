@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-def run_named(f: Callable, inputs: Mapping[str, Any], found: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+def run_named(
+    f: Callable, inputs: Mapping[str, Any], found: dict[str, Any] | None = None
+) -> tuple[Any, dict[str, Any]]:
     """Call f(**inputs); return its result and its local variables as they were when it ended.
 
     found: a dict to fill with these variables; it is filled even when f raises.
@@ -45,7 +47,11 @@ def lines_of(f: Callable) -> list[str]:
         text = inspect.getsource(f)
     except (OSError, TypeError):
         return []
-    return [line.strip() for line in text.splitlines()[1:] if line.strip() and not line.strip().startswith(('"""', "return"))]
+    return [
+        line.strip()
+        for line in text.splitlines()[1:]
+        if line.strip() and not line.strip().startswith(('"""', "return"))
+    ]
 
 
 def square_line(x):

@@ -61,7 +61,9 @@ class progress(Figure):  # noqa: N801 - used like a function
 
     def draw(self) -> str:
         full = WIDE * (self.done / self.total if self.total else 1.0)
-        bar = tag("rect", "panel", width=WIDE, height=HIGH, rx=5) + tag("rect", width=full, height=HIGH, rx=5, style="fill:var(--fwd)")
+        bar = tag("rect", "panel", width=WIDE, height=HIGH, rx=5) + tag(
+            "rect", width=full, height=HIGH, rx=5, style="fill:var(--fwd)"
+        )
         alt = f"{self.done} of {self.total} done"
         drawn = {name: found for name, values in self.curves.items() if len(found := thinned(values)) > 1}
         if not drawn:
@@ -69,7 +71,9 @@ class progress(Figure):  # noqa: N801 - used like a function
         top = max(max(values) for values in drawn.values()) or 1.0
         for k, (name, values) in enumerate(drawn.items()):
             step = max(0.0, full - LEFT) / len(values)  # the curves end where the bar ends
-            points = " ".join(f"{LEFT + (i + 1) * step:.1f},{HIGH + 8 + CURVES * (1 - v / top):.1f}" for i, v in enumerate(values))
+            points = " ".join(
+                f"{LEFT + (i + 1) * step:.1f},{HIGH + 8 + CURVES * (1 - v / top):.1f}" for i, v in enumerate(values)
+            )
             bar += tag("polyline", points=points, style=f"fill:none;stroke:var(--{COLOURS[k % 2]});stroke-width:1.5")
             bar += label(WIDE, HIGH + 22 + 18 * k, f"{name} {number(values[-1], 3)}", f"t {COLOURS[k % 2]} halo", "end")
             alt += f"; {name} from {number(values[0], 3)} to {number(values[-1], 3)}"

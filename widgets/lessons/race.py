@@ -43,8 +43,12 @@ class Surface:
 
 SURFACES = {
     "valley": Surface(lambda x, y: x**2 / 20 + y**2, (-8, 4, -4.5, 4.5), (-7.0, 3.0), "x²/20 + y²"),
-    "banana": Surface(lambda x, y: (1 - x) ** 2 / 4 + (y - x**2) ** 2, (-2.2, 2.2, -1.2, 3.2), (-1.6, 2.6), "(1 − x)²/4 + (y − x²)²"),
-    "saddle": Surface(lambda x, y: x**2 / 2 - y**2 / 4 + y**4 / 16, (-3, 3, -2.4, 2.4), (-2.5, 0.02), "x²/2 − y²/4 + y⁴/16"),
+    "banana": Surface(
+        lambda x, y: (1 - x) ** 2 / 4 + (y - x**2) ** 2, (-2.2, 2.2, -1.2, 3.2), (-1.6, 2.6), "(1 − x)²/4 + (y − x²)²"
+    ),
+    "saddle": Surface(
+        lambda x, y: x**2 / 2 - y**2 / 4 + y**4 / 16, (-3, 3, -2.4, 2.4), (-2.5, 0.02), "x²/2 − y²/4 + y⁴/16"
+    ),
 }
 
 
@@ -118,7 +122,9 @@ class _Surface(Choice):
 
     def accept(self, value: Any) -> Any:
         if not callable(value) and not (isinstance(value, str) and value in SURFACES):
-            raise ValueError(f"it has the surfaces {', '.join(SURFACES)}, not {value!r}; or give it a function of x and y.")
+            raise ValueError(
+                f"it has the surfaces {', '.join(SURFACES)}, not {value!r}; or give it a function of x and y."
+            )
         return value
 
     def shown(self, figure: Any) -> bool:
@@ -161,17 +167,23 @@ class race(Film):
     def setup(self) -> None:
         if self.optimizer is not None and not callable(self.optimizer):
             what = type(self.optimizer).__name__
-            raise TypeError(f"it needs a function (parameters, lr) → optimizer, for example torch.optim.RMSprop. It was given {what}.")
+            raise TypeError(
+                f"it needs a function (parameters, lr) → optimizer, for example torch.optim.RMSprop. It was given {what}."
+            )
         if isinstance(self.surface, str):
             self.on = SURFACES[self.surface]
         else:
             left, right, bottom, top = map(float, self.box)
             if not (left < right and bottom < top):
                 raise ValueError("box must be (left, right, bottom, top), with left < right and bottom < top.")
-            self.on = Surface(self.surface, (left, right, bottom, top), (float(self.start[0]), float(self.start[1])), "f(x, y)")
+            self.on = Surface(
+                self.surface, (left, right, bottom, top), (float(self.start[0]), float(self.start[1])), "f(x, y)"
+            )
         own = self.optimizer
         self.racers = {**RACERS, **({} if own is None else {YOURS: lambda p, lr: own(p, lr=lr)})}
-        self.paths: dict[Any, dict[str, Path]] = {lr: {name: run(make, self.on, lr) for name, make in self.racers.items()} for lr in RATES}
+        self.paths: dict[Any, dict[str, Path]] = {
+            lr: {name: run(make, self.on, lr) for name, make in self.racers.items()} for lr in RATES
+        }
         self.best = {name: min(RATES, key=lambda lr: _end(self.paths[lr][name])) for name in self.racers}  # noqa: B023
         self.best["Adam, uncorrected"] = self.best["Adam"]
         self.paths[BEST] = {name: self.paths[lr][name] for name, lr in self.best.items()}
@@ -187,7 +199,10 @@ class race(Film):
         xs = [left + (right - left) * c / (COLUMNS - 1) for c in range(COLUMNS)]
         ys = [bottom + (top - bottom) * r / (ROWS - 1) for r in range(ROWS)]
         with torch.no_grad():
-            flat = s.f(tensor([x for _ in ys for x in xs], dtype=torch.float64), tensor([y for y in ys for _ in xs], dtype=torch.float64))
+            flat = s.f(
+                tensor([x for _ in ys for x in xs], dtype=torch.float64),
+                tensor([y for y in ys for _ in xs], dtype=torch.float64),
+            )
             values = flat.tolist()
         table = [values[r * COLUMNS : (r + 1) * COLUMNS] for r in range(ROWS)]
         finite = [v for v in values if math.isfinite(v)]
@@ -200,7 +215,9 @@ class race(Film):
         out = tag("rect", "panel", x=X0, y=Y0, width=WIDTH, height=HEIGHT, rx=4)
         for k in range(1, 13):  # closer together near the bottom, where the race is decided
             d = contour(table, low + (high - low) * (k / 13) ** 3, place)
-            out += tag("path", d=d, style=f"fill:none;stroke:var(--soft);stroke-width:1.1;stroke-opacity:{0.9 - 0.055 * k:.2f}")
+            out += tag(
+                "path", d=d, style=f"fill:none;stroke:var(--soft);stroke-width:1.1;stroke-opacity:{0.9 - 0.055 * k:.2f}"
+            )
         over = ""  # read over the trails
         for at, v in enumerate(values):
             if v <= low + 1e-9 * (high - low):  # a surface may have two lowest places
@@ -233,13 +250,21 @@ class race(Film):
             course = Course([*map(self._at, path.points)])
             spots = [f"{x:.1f},{y:.1f}" for x, y in course.trail]
             stroke = f"fill:none;stroke:var(--{colour});stroke-width:2.2;stroke-linejoin:round"
-            trails += tag("polyline", style=stroke, data_points=" ".join(spots), **({"stroke_dasharray": dash} if dash else {}))
-            heads += tag("g", "", _shape(shape, colour), data_move=" ".join(f"{x:.1f},{y:.1f}" for x, y in course.heads))
+            trails += tag(
+                "polyline", style=stroke, data_points=" ".join(spots), **({"stroke_dasharray": dash} if dash else {})
+            )
+            heads += tag(
+                "g", "", _shape(shape, colour), data_move=" ".join(f"{x:.1f},{y:.1f}" for x, y in course.heads)
+            )
             for (x, y), angle, since, last in course.exits:
                 tip = tag("path", d="M-13 -5L-2 0L-13 5", style=f"fill:none;stroke:var(--{colour});stroke-width:2.2")
-                heads += tag("g", "", tip, transform=f"translate({x:.1f},{y:.1f}) rotate({angle:.0f})", data_on=f"{since}-{last}")
+                heads += tag(
+                    "g", "", tip, transform=f"translate({x:.1f},{y:.1f}) rotate({angle:.0f})", data_on=f"{since}-{last}"
+                )
             y = 112.0 + 34 * row
-            table += tag("line", style=stroke, x1=482, x2=512, y1=y - 4, y2=y - 4, **({"stroke_dasharray": dash} if dash else {}))
+            table += tag(
+                "line", style=stroke, x1=482, x2=512, y1=y - 4, y2=y - 4, **({"stroke_dasharray": dash} if dash else {})
+            )
             table += tag("g", "", _shape(shape, colour), transform=f"translate(497,{y - 4:g})")
             table += label(518, y, name, "t b") + label(690, y, self.rate(name, lr), "num t", "end")
             shown = [number(h, 3) for h in path.heights] + ["gone"] * (len(path.points) <= STEPS)
@@ -283,7 +308,9 @@ class race(Film):
 
     def text(self) -> str:
         rows = [f"height = {self.on.formula}, after {self.step} steps"]
-        rows += [f"{name:<19}lr {lr:<4} first step {first:<6} height {height}" for name, lr, first, height in self.rows()]
+        rows += [
+            f"{name:<19}lr {lr:<4} first step {first:<6} height {height}" for name, lr, first, height in self.rows()
+        ]
         return "\n".join(rows)
 
 
@@ -321,7 +348,9 @@ class Course:
             self.left.append(out)
 
 
-def _cut(a: tuple[float, float], b: tuple[float, float], left: float, low: float, right: float, high: float) -> tuple[float, float]:
+def _cut(
+    a: tuple[float, float], b: tuple[float, float], left: float, low: float, right: float, high: float
+) -> tuple[float, float]:
     """b, or where the way from a to b leaves a box in which a lies."""
     t = 1.0
     for x, y, least, most in ((a[0], b[0], left, right), (a[1], b[1], low, high)):

@@ -37,7 +37,12 @@ def _box(x: float, y: float, width: float, *lines: tuple[str, str]) -> str:
 
 def _lane(top: float, title: str, cost: str, exact: str) -> str:
     panel = tag("rect", "panel", x=14, y=top, width=792, height=94, rx=9)
-    return panel + label(30, top + 30, title, "h") + label(30, top + 52, cost, "t soft") + label(30, top + 71, exact, "t soft")
+    return (
+        panel
+        + label(30, top + 30, title, "h")
+        + label(30, top + 52, cost, "t soft")
+        + label(30, top + 71, exact, "t soft")
+    )
 
 
 def _three_ways() -> tuple[str, str]:
@@ -55,7 +60,11 @@ def _three_ways() -> tuple[str, str]:
 
     out += _lane(118, "by nudging", "2 runs for each input", "never quite")
     out += _box(290, 128, 250, (f"f(x+h) = {plus:.10f}", ""), (f"f(x−h) = {minus:.10f}", "")) + straight(540, 622, 154)
-    out += label(552, 146, "÷ 2h", "t soft") + _box(626, 138, 154, (f"{nudged:.11f}", "bwd b")) + label(290, 202, "h = 0.00001", "t soft")
+    out += (
+        label(552, 146, "÷ 2h", "t soft")
+        + _box(626, 138, 154, (f"{nudged:.11f}", "bwd b"))
+        + label(290, 202, "h = 0.00001", "t soft")
+    )
 
     out += _lane(222, "by recording", "1 run forward, 1 back, all inputs", "exact up to rounding")
     for k, (name, node) in enumerate(zip("xpuy", chain, strict=True)):
@@ -105,7 +114,11 @@ def _engine() -> tuple[str, str]:
     for k, (title, one, two) in enumerate(columns):
         left = 14 + k * (width - 14) / 3
         out += tag("rect", "panel", x=left, y=top, width=(width - 14) / 3 - 14, height=76, rx=9)
-        out += label(left + 14, top + 25, title, "h") + label(left + 14, top + 46, one) + label(left + 14, top + 64, two, "t soft")
+        out += (
+            label(left + 14, top + 25, title, "h")
+            + label(left + 14, top + 46, one)
+            + label(left + 14, top + 64, two, "t soft")
+        )
     words = (
         f"The engine on the diamond a = 2, b = 3. Order of turns: {names}. Gradients: a {a}, b {b}. "
         "Remember parents and local derivatives; pass on only what is complete; add every contribution."
@@ -128,7 +141,9 @@ class recap(Figure):
 
     def setup(self) -> None:
         if not isinstance(self.chapter, int) or self.chapter not in CHAPTERS:
-            raise ValueError(f"there are pictures for the chapters {', '.join(map(str, CHAPTERS))}, and none for {self.chapter!r}.")
+            raise ValueError(
+                f"there are pictures for the chapters {', '.join(map(str, CHAPTERS))}, and none for {self.chapter!r}."
+            )
         self.picture, self.words = CHAPTERS[self.chapter]()
 
     def draw(self) -> str:

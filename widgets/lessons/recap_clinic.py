@@ -9,8 +9,16 @@ from .lesson import label, svg, tag
 from .versions import LOOK, PATIENTS, Run
 
 ADVICE = (
-    ("an error about an in-place write", "which tensor was saved, and who wrote to it?", "write to a new tensor: y = y + 1"),
-    ("“does not require grad”", "where was the graph left? item, numpy, no_grad, detach", "stay in tensors up to the loss"),
+    (
+        "an error about an in-place write",
+        "which tensor was saved, and who wrote to it?",
+        "write to a new tensor: y = y + 1",
+    ),
+    (
+        "“does not require grad”",
+        "where was the graph left? item, numpy, no_grad, detach",
+        "stay in tensors up to the loss",
+    ),
     (".grad is None", "is it still a leaf? does the loss use it?", "update in place, under no_grad"),
     ("no error, wrong numbers", "what hides from the counters? .data, numpy", "compare with differences"),
 )

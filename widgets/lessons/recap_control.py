@@ -33,7 +33,15 @@ def controlling() -> tuple[str, str]:
             state.run()
             grad = state.leaves["x"].grad
             results.append(f"x.grad = {number(grad.item())}" if state.log[-1][2] else "RuntimeError")
-        name = "retain_graph=True" if retain else "plain backward()" if tool == "nothing" else "detach()" if tool == "detach" else tool
+        name = (
+            "retain_graph=True"
+            if retain
+            else "plain backward()"
+            if tool == "nothing"
+            else "detach()"
+            if tool == "detach"
+            else tool
+        )
         y = 84.0 + 42 * k
         if k % 2 == 0:
             out += tag("rect", "panel", x=18, y=y, width=850, height=38, rx=6, style="stroke:none")

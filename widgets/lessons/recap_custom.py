@@ -37,14 +37,20 @@ def _ran(f, x: float) -> tuple[float, float]:
 
 
 def own_function() -> tuple[str, str]:
-    out = tag("rect", "panel", x=14, y=14, width=420, height=300, rx=9) + label(30, 40, "Three methods, one context object", "h")
+    out = tag("rect", "panel", x=14, y=14, width=420, height=300, rx=9) + label(
+        30, 40, "Three methods, one context object", "h"
+    )
     boxes = (
         (54.0, "fwd", "forward(x, low, high)", "→ output"),
         (126.0, "", "setup_context(ctx, inputs, output)", ""),
         (210.0, "bwd", "backward(ctx, g)", "→ gradient of x, None, None"),
     )
     for y, colour, name, what in boxes:
-        style = f"fill:var(--{colour}-soft);stroke:var(--{colour})" if colour else "fill:var(--bg);stroke:var(--line);stroke-dasharray:4 3"
+        style = (
+            f"fill:var(--{colour}-soft);stroke:var(--{colour})"
+            if colour
+            else "fill:var(--bg);stroke:var(--line);stroke-dasharray:4 3"
+        )
         out += tag("rect", x=30, y=y, width=388, height=42, rx=7, style=style)
         out += label(44, y + 26, name, f"num v b {colour}".strip()) + label(404, y + 26, what, "num t", "end")
     out += label(44, 114, "↓ apply runs it without recording", "t soft")
@@ -58,14 +64,18 @@ def own_function() -> tuple[str, str]:
         ("clamp to [−1, 1] at 2.7", lambda x: MyClamp.apply(x, -1.0, 1.0), 2.7, "exact: it is flat outside"),
         ("straight-through at 2.7", StraightRound.apply, 2.7, "derivative 0, replaced by 1"),
     )
-    out += tag("rect", "panel", x=452, y=14, width=354, height=300, rx=9) + label(468, 40, "backward returns what you write", "h")
+    out += tag("rect", "panel", x=452, y=14, width=354, height=300, rx=9) + label(
+        468, 40, "backward returns what you write", "h"
+    )
     said = []
     for k, (name, f, x, why) in enumerate(rows):
         value, passed = _ran(f, x)
         y = 62.0 + 66 * k
         out += label(468, y + 16, name, "t b") + label(468, y + 36, why, "t soft")
         out += label(700, y + 26, number(value), "num v b fwd", "end")
-        out += tag("rect", "pill", x=722, y=y + 4, width=68, height=34, rx=6) + label(756, y + 26, number(passed), "num v b bwd", "middle")
+        out += tag("rect", "pill", x=722, y=y + 4, width=68, height=34, rx=6) + label(
+            756, y + 26, number(passed), "num v b bwd", "middle"
+        )
         said.append(f"{name} gives {number(value)} and passes {number(passed)} on ({why})")
     x = tensor([0.3, 1.2], dtype=torch.float64, requires_grad=True)
     once, twice = torch.autograd.gradcheck(Square.apply, (x,)), torch.autograd.gradgradcheck(Square.apply, (x,))

@@ -30,7 +30,9 @@ def the_graph() -> tuple[str, str]:
         walked.append(short(node))
         node = next((parent for parent, _ in node.next_functions if parent is not None), None)
 
-    out = tag("rect", "panel", x=10, y=8, width=820, height=height + 30, rx=9) + label(26, 32, "Run: only what ran is recorded", "h")
+    out = tag("rect", "panel", x=10, y=8, width=820, height=height + 30, rx=9) + label(
+        26, 32, "Run: only what ran is recorded", "h"
+    )
     out += tag("g", "", graph, transform="translate(16,32)")
     top = height + 50
     panels = (
@@ -41,7 +43,11 @@ def the_graph() -> tuple[str, str]:
     for k, (title, one, two, three) in enumerate(panels):
         left = 10 + 277 * k
         out += tag("rect", "panel", x=left, y=top, width=266, height=84, rx=9)
-        out += label(left + 16, top + 25, title, "h") + label(left + 16, top + 47, one) + label(left + 16, top + 67, two, "t soft")
+        out += (
+            label(left + 16, top + 25, title, "h")
+            + label(left + 16, top + 47, one)
+            + label(left + 16, top + 67, two, "t soft")
+        )
         out += label(left + 84, top + 67, three, "num t b bwd") if three else ""
     words = (
         f"The graph of the branch that ran: {ran.sentence()} The other branch is not in it. Each result keeps its parents, so newer "
@@ -56,7 +62,9 @@ def chain_rule() -> tuple[str, str]:
     over = made(chain, "a = x**2; b = 3*x; y = a + b", x=2.0)
     shares = [p.product for p in over.paths]
     out = DEFS + tag("rect", "panel", x=10, y=8, width=800, height=226, rx=9)
-    out += label(26, 32, "Multiply along a path", "h") + label(216, 32, "each step knows only its own slope, at its own input", "t soft")
+    out += label(26, 32, "Multiply along a path", "h") + label(
+        216, 32, "each step knows only its own slope, at its own input", "t soft"
+    )
     out += along.lane(along.paths[0], 42, 0, 820)
 
     out += tag("rect", "panel", x=10, y=246, width=394, height=126, rx=9)
@@ -64,7 +72,9 @@ def chain_rule() -> tuple[str, str]:
     for k, path in enumerate(over.paths):
         names = " → ".join(["x", *(f.target for f in path.factors)])
         slopes = " × ".join(number(f.slope) for f in reversed(path.factors))
-        out += label(26, 316 + 20 * k, names, "num t") + label(150, 316 + 20 * k, f"{slopes} = {number(path.product)}", "num t bwd b")
+        out += label(26, 316 + 20 * k, names, "num t") + label(
+            150, 316 + 20 * k, f"{slopes} = {number(path.product)}", "num t bwd b"
+        )
     out += label(270, 326, f"sum {number(over.slope)}", "num d bwd b")
 
     x = y = Value(1.0)  # x = x + x: all slopes are 1, so the derivative counts the paths
@@ -96,7 +106,10 @@ def the_ledger() -> tuple[str, str]:
     table, height = book.table_drawing(14, high + 4)
     out = tag("g", "", graph, transform=f"translate({(width - wide) / 2:.1f},0)") + table
     top = high + height + 12
-    shares = [number(book.wanted(Key("sends", e))) + f" from {book.name(book.ends(e)[0])}" for e in book.users(book.leaves[-1])]
+    shares = [
+        number(book.wanted(Key("sends", e))) + f" from {book.name(book.ends(e)[0])}"
+        for e in book.users(book.leaves[-1])
+    ]
     panels = (
         ("Start", "the result's own gradient", "dy/dy = 1, the seed"),
         ("Each row", "upstream × local = passed on", "local: at the values of this run"),
@@ -105,7 +118,11 @@ def the_ledger() -> tuple[str, str]:
     for k, (title, one, two) in enumerate(panels):
         left = 10 + k * (width - 10) / 3
         out += tag("rect", "panel", x=left, y=top, width=(width - 10) / 3 - 10, height=84, rx=9)
-        out += label(left + 16, top + 25, title, "h") + label(left + 16, top + 47, one) + label(left + 16, top + 67, two, "t bwd")
+        out += (
+            label(left + 16, top + 25, title, "h")
+            + label(left + 16, top + 47, one)
+            + label(left + 16, top + 67, two, "t bwd")
+        )
     words = (
         f"The ledger of y = (w·x + x)² at w = 3, x = 1. It starts with the seed 1. Each row: the upstream gradient, times the local "
         f"derivative, is passed on. Each node adds up what its users pass on: {' + '.join(shares)} = {grad['x']}. "

@@ -58,7 +58,11 @@ def _readings() -> list[tuple[str, str, str]]:
     assert seen == [before] and origin is not None
     return [
         ("Is my rule right?", "gradcheck", f"x³ against differences: {right}"),
-        ("Where was the nan made?", "first_nan, anomaly mode", f"{origin.op} of {number(origin.inputs[0])} and {number(origin.inputs[1])}"),
+        (
+            "Where was the nan made?",
+            "first_nan, anomaly mode",
+            f"{origin.op} of {number(origin.inputs[0])} and {number(origin.inputs[1])}",
+        ),
         ("What flows here?", "register_hook", f"{number(seen[0])} before the hook, {number(x.grad[0].item())} after"),
         ("Is a layer saturated?", "register_forward_hook", f"tanh: {flat[0]} of {len(inputs)} outputs"),
         ("What takes the time?", "torch.profiler", f"{calls} calls in one forward pass"),
@@ -69,11 +73,19 @@ def _readings() -> list[tuple[str, str, str]]:
 
 def instruments() -> tuple[str, str]:
     rows = _readings()
-    out = label(30, 36, "the question", "t soft") + label(270, 36, "the instrument", "t soft") + label(530, 36, "what it says", "t soft")
+    out = (
+        label(30, 36, "the question", "t soft")
+        + label(270, 36, "the instrument", "t soft")
+        + label(530, 36, "what it says", "t soft")
+    )
     for k, (question, name, says) in enumerate(rows):
         top = 48.0 + 42 * k
         out += tag("rect", "panel", x=18, y=top, width=784, height=36, rx=7)
-        out += label(30, top + 23, question, "v b") + label(270, top + 23, name, "num v fwd") + label(530, top + 23, says, "num t bwd")
+        out += (
+            label(30, top + 23, question, "v b")
+            + label(270, top + 23, name, "num v fwd")
+            + label(530, top + 23, says, "num t bwd")
+        )
     words = "Which instrument for which question. " + " ".join(f"{q} {name}: {says}." for q, name, says in rows)
     return svg(820, 56 + 42 * len(rows), out, words), words
 

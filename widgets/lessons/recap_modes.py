@@ -30,13 +30,17 @@ def two_modes() -> tuple[str, str]:
     )  # fmt: skip
     out = ""
     for title, left, colour, how, start, end, cost in lanes:
-        out += tag("rect", "panel", x=left, y=14, width=258, height=292, rx=9) + label(left + 16, 40, title, f"h {colour}")
+        out += tag("rect", "panel", x=left, y=14, width=258, height=292, rx=9) + label(
+            left + 16, 40, title, f"h {colour}"
+        )
         for k, text in enumerate(how):
             out += label(left + 16, 64 + 18 * k, text, "t soft")
         for k, (name, vector) in enumerate((start, end)):
             y = 98.0 + 58 * k
             style = f"fill:var(--{colour}-soft);stroke:var(--{colour})"
-            out += label(left + 16, y + 26, name, "t") + tag("rect", x=left + 142, y=y, width=98, height=40, rx=6, style=style)
+            out += label(left + 16, y + 26, name, "t") + tag(
+                "rect", x=left + 142, y=y, width=98, height=40, rx=6, style=style
+            )
             out += label(left + 191, y + 25, _vector(vector), f"num v b {colour}", "middle")
         for k, text in enumerate(cost):
             out += label(left + 16, 240 + 21 * k, text, "t b" if k == 0 else "t")
@@ -52,7 +56,9 @@ def two_modes() -> tuple[str, str]:
     out += tag("rect", x=340, y=122, width=76, height=100, rx=8, style="fill:none;stroke:var(--fwd);stroke-width:2.5")
     style = "fill:none;stroke:var(--bwd);stroke-width:2.5"
     out += tag("rect", x=336, y=118 + 6, width=160, height=46, rx=8, style=style, stroke_dasharray="6 3")
-    out += label(302, 252, "a row is one output's gradient", "t bwd") + label(302, 273, "a column is one input's effect", "t fwd")
+    out += label(302, 252, "a row is one output's gradient", "t bwd") + label(
+        302, 273, "a column is one input's effect", "t fwd"
+    )
     words = (
         f"One Jacobian, rows {J[0]} and {J[1]}. Forward mode with u = {u} gives the column {column} in one pass, and all of J in n. "
         f"Reverse mode with v = {v} gives the row {row} in one pass, and all of J in m. "

@@ -16,7 +16,12 @@ def softmax_and_layernorm() -> tuple[str, str]:
     both = [Heat(softmax, "softmax", inputs(6)), Heat(layer_norm, "layer norm", inputs(6))]
     rules = (
         ("s = softmax(z)", "J = diag(s) − s sᵀ", "z.grad = s ⊙ (g − ⟨s, g⟩)"),
-        ("y = γ ⊙ x̂ + β,  ĝ = γ ⊙ g", "x.grad = (ĝ − mean(ĝ)", "\xa0\xa0\xa0− x̂ · mean(ĝ ⊙ x̂)) / std", "γ.grad = Σ g ⊙ x̂,  β.grad = Σ g"),
+        (
+            "y = γ ⊙ x̂ + β,  ĝ = γ ⊙ g",
+            "x.grad = (ĝ − mean(ĝ)",
+            "\xa0\xa0\xa0− x̂ · mean(ĝ ⊙ x̂)) / std",
+            "γ.grad = Σ g ⊙ x̂,  β.grad = Σ g",
+        ),
     )
     out = LOOK
     for k, (state, lines) in enumerate(zip(both, rules, strict=True)):

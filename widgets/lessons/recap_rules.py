@@ -33,7 +33,9 @@ def rule_book() -> tuple[str, str]:
         assert all(kept(name) == want for name in names)
         left = 14 + 166 * k
         out += tag("rect", "panel", x=left, y=14, width=156, height=196, rx=9) + label(left + 12, 40, title, "t b")
-        for n, line in enumerate((why[: why.rfind(" ", 0, 22)], why[why.rfind(" ", 0, 22) + 1 :]) if len(why) > 21 else (why,)):
+        for n, line in enumerate(
+            (why[: why.rfind(" ", 0, 22)], why[why.rfind(" ", 0, 22) + 1 :]) if len(why) > 21 else (why,)
+        ):
             out += label(left + 12, 62 + 17 * n, line, "t soft")
         for n, name in enumerate(names):
             out += label(left + 12, 112 + 24 * n, name, "num v b fwd")

@@ -36,7 +36,12 @@ def second_order() -> tuple[str, str]:
     out += tag("line", "rule", x1=30, x2=800, y1=136, y2=136) + label(30, 162, "Three names", "h")
     for k, (name, what, does, use) in enumerate(_NAMES):
         y = 190 + 28.0 * k
-        out += label(30, y, name, "num t b fwd") + label(270, y, what, "t") + label(408, y, does, "t b") + label(592, y, use, "t soft")
+        out += (
+            label(30, y, name, "num t b fwd")
+            + label(270, y, what, "t")
+            + label(408, y, does, "t b")
+            + label(592, y, use, "t soft")
+        )
     cost = Cost(canned, 200)
     s = cost.steps
     out += tag("line", "rule", x1=30, x2=800, y1=266, y2=266) + label(30, 292, "Hessian of 200 parameters", "h")

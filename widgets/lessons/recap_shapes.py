@@ -17,7 +17,10 @@ def tensors() -> tuple[str, str]:
     (x @ W + b).sum().backward()
     out = tag("rect", "panel", x=14, y=14, width=330, height=312, rx=9) + label(30, 40, "Matrix product", "h")
     out += label(30, 62, "xᵀ @ g for W, g @ Wᵀ for x", "t soft")
-    out += draw_table(30, 88, f"W {tuple(W.shape)}", table(W), "fwd")[0] + draw_table(192, 88, "its gradient", table(W.grad), "bwd")[0]
+    out += (
+        draw_table(30, 88, f"W {tuple(W.shape)}", table(W), "fwd")[0]
+        + draw_table(192, 88, "its gradient", table(W.grad), "bwd")[0]
+    )
     out += draw_table(30, 188, f"x {tuple(x.shape)}: its gradient", table(x.grad), "bwd")[0]
     out += label(30, 316, "y = x @ W + b, L = y.sum()", "num t soft")
 

@@ -33,7 +33,9 @@ def _pours(losses) -> tuple[list[Pour], float]:
 def accumulation() -> tuple[str, str]:
     passes, level = _pours(lambda x: (3 * x**2 for _ in range(3)))
     out = _panel(14, 250, "Every backward adds", "3x² at x = 1, three passes")
-    out += draw_bucket(passes, level, 66, 106, 176, 150, room=3) + label(154, 290, f"x.grad = {number(level)}", "num t b bwd", "middle")
+    out += draw_bucket(passes, level, 66, 106, 176, 150, room=3) + label(
+        154, 290, f"x.grad = {number(level)}", "num t b bwd", "middle"
+    )
 
     out += _panel(282, 250, "Clear it yourself", "once in each step, before backward")
     for k, line in enumerate(("optimizer.zero_grad()", "loss = loss_of(batch)", "loss.backward()", "optimizer.step()")):
@@ -93,9 +95,15 @@ def non_scalar() -> tuple[str, str]:
             left, top = 118 + 74 * j, 108 + 46 * i
             out += tag("rect", "box", x=left, y=top, width=68, height=38, rx=6)
             out += label(left + 34, top + 24, number(J[i][j]), "num v b fwd", "middle")
-    out += label(30, 232, "backward never builds it", "t soft") + label(30, 250, "10⁶ outputs: 10⁶ passes for all rows", "t soft")
+    out += label(30, 232, "backward never builds it", "t soft") + label(
+        30, 250, "10⁶ outputs: 10⁶ passes for all rows", "t soft"
+    )
 
-    rows = (("v = [1, 1]", [1.0, 1.0], "y.sum()"), ("v = [½, ½]", [0.5, 0.5], "y.mean()"), ("v = [1, 0]", [1.0, 0.0], "y[0]"))
+    rows = (
+        ("v = [1, 1]", [1.0, 1.0], "y.sum()"),
+        ("v = [½, ½]", [0.5, 0.5], "y.mean()"),
+        ("v = [1, 0]", [1.0, 0.0], "y[0]"),
+    )
     out += tag("rect", "panel", x=294, y=14, width=512, height=252, rx=9)
     out += label(310, 40, "You say how much each output counts", "h")
     out += label(310, 62, "y.backward(v): one pass, the weighted sum of the rows", "t soft")
@@ -103,10 +111,14 @@ def non_scalar() -> tuple[str, str]:
     for k, (name, v, same) in enumerate(rows):
         grad = pulled(v)
         y0 = 84 + 60 * k
-        out += tag("rect", "pill", x=310, y=y0, width=116, height=42, rx=6) + label(368, y0 + 26, name, "num v b bwd", "middle")
+        out += tag("rect", "pill", x=310, y=y0, width=116, height=42, rx=6) + label(
+            368, y0 + 26, name, "num v b bwd", "middle"
+        )
         out += label(442, y0 + 26, "leaves", "t soft")
         text = f"[{number(grad[0])}, {number(grad[1])}]"
-        out += tag("rect", "pill", x=498, y=y0, width=120, height=42, rx=6) + label(558, y0 + 26, text, "num v b bwd", "middle")
+        out += tag("rect", "pill", x=498, y=y0, width=120, height=42, rx=6) + label(
+            558, y0 + 26, text, "num v b bwd", "middle"
+        )
         out += label(638, y0 + 26, f"{same}.backward()", "num t")
         said.append(f"{name} leaves {text}, as {same}.backward()")
     words = (

@@ -41,7 +41,13 @@ def training_loop() -> tuple[str, str]:
     row("print(loss.item())", "none", f"a plain number; the next loss is {number(after, 3)}")
 
     out = ""
-    heads = ((30, "the line", ""), (330, "w", "end"), (420, "w.grad", "end"), (452, "graph", ""), (548, "what it does", ""))
+    heads = (
+        (30, "the line", ""),
+        (330, "w", "end"),
+        (420, "w.grad", "end"),
+        (452, "graph", ""),
+        (548, "what it does", ""),
+    )
     for x0, head, anchor in heads:
         out += label(x0, 38, head, "t soft", anchor)
     out += tag("line", "rule", x1=30, x2=800, y1=48, y2=48)
@@ -60,7 +66,8 @@ def training_loop() -> tuple[str, str]:
     foot = "Blue: the engine records. Orange: the backward pass. The other lines are not the engine's. Bold numbers have just changed."
     out += label(30, 330, foot, "t soft")
     words = "One iteration, line by line. " + " ".join(
-        f"{k}: {code}: w = {at}, w.grad = {grad}, graph {graph}; {does}." for k, (code, at, grad, graph, does) in enumerate(rows, 1)
+        f"{k}: {code}: w = {at}, w.grad = {grad}, graph {graph}; {does}."
+        for k, (code, at, grad, graph, does) in enumerate(rows, 1)
     )
     return svg(822, 346, out, words), words
 
@@ -89,17 +96,25 @@ def memory_and_checkpoints() -> tuple[str, str]:
         (550, halved, "bwd", f", {again} layers run again"),
     ):
         base, left, width = 216.0, x + 22, 212
-        points = " ".join(f"{left + width * j / (len(run) - 1):.1f},{base - 130 * total / n:.1f}" for j, total in enumerate(run))
+        points = " ".join(
+            f"{left + width * j / (len(run) - 1):.1f},{base - 130 * total / n:.1f}" for j, total in enumerate(run)
+        )
         style = f"fill:var(--{colour}-soft);stroke:var(--{colour});stroke-width:2"
         out += tag("polygon", points=f"{left},{base} {points} {left + width},{base}", style=style)
         out += tag("line", "rule", x1=left, x2=left + width, y1=base, y2=base)
         out += label(left, 244, f"peak {max(run)}{more}", f"t b {colour}")
     lost, scale = float(np.float16(1e-8)), 2.0**15
     held = float(np.float16(1e-8 * scale))
-    rows = (("as it is", number(lost)), (f"times {scale:,.0f}", number(held, 3)), ("divided in float32", number(held / scale, 3)))
+    rows = (
+        ("as it is", number(lost)),
+        (f"times {scale:,.0f}", number(held, 3)),
+        ("divided in float32", number(held / scale, 3)),
+    )
     out += tag("rect", "panel", x=14, y=276, width=792, height=52, rx=9) + label(30, 308, "1e−8 in float16", "h")
     for right, (text, value) in zip((362, 566, 790), rows, strict=True):
-        out += label(right - 102, 307, text, "t", "end") + tag("rect", "pill", x=right - 92, y=287, width=92, height=30, rx=6)
+        out += label(right - 102, 307, text, "t", "end") + tag(
+            "rect", "pill", x=right - 92, y=287, width=92, height=30, rx=6
+        )
         out += label(right - 46, 307, value, "num v b bwd", "middle")
     words = (
         f"{n} layers: without checkpoints {max(runs[0])} activations are alive at the peak; with one every {k} layers {max(runs[k])}, and "

@@ -73,7 +73,9 @@ class _Row:
         self.curve = op.kind == "elementwise" and 1 <= len(op.inputs) <= 2 and len(self.inputs) == len(op.inputs)
         if self.curve:
             try:
-                self.curve = all(math.isfinite(s) for s in self.sent([0.5, 2.0][: len(self.inputs)], 1.0) if s is not None)
+                self.curve = all(
+                    math.isfinite(s) for s in self.sent([0.5, 2.0][: len(self.inputs)], 1.0) if s is not None
+                )
             except Exception:  # the row wants more than numbers, such as an exponent or a bound
                 self.curve = False
 
@@ -124,7 +126,9 @@ def _find(name: str, engine: str | None) -> _Numbers | _Row:
             raise ValueError(f"numbers have no operation {name!r}. They have {', '.join(RULES)}; tensors have more.")
     op = table_row(name)
     if op is None:
-        raise ValueError(f"there is no operation {name!r}. Numbers have {', '.join(RULES)}; for tensors choose from the menu.")
+        raise ValueError(
+            f"there is no operation {name!r}. Numbers have {', '.join(RULES)}; for tensors choose from the menu."
+        )
     return _Row(op, next(key for key, row in TABLE.items() if row is op))
 
 
@@ -204,7 +208,9 @@ class _Rules:
             y += 14
         width = 350 if self.row.curve else 760
         for k, (name, rule, keeps) in enumerate(rows):
-            said = [line for part in (f"{name} gets {rule}", f"keeps {keeps}") for line in textwrap.wrap(part, width // 8)]
+            said = [
+                line for part in (f"{name} gets {rule}", f"keeps {keeps}") for line in textwrap.wrap(part, width // 8)
+            ]
             live = k < len(self.sent)
             high = 20 + 18 * len(said) + 40 * live
             out += tag("rect", "panel", x=left, y=y, width=width, height=high, rx=8)
@@ -214,7 +220,9 @@ class _Rules:
                 below = y + 26 + 18 * len(said)
                 out += label(left + 14, below, f"now {self._sent(k)}", "num v b bwd")
                 mark = "✓ the same" if self.agrees(k) else "✗ not the same"
-                out += label(left + 14, below + 19, f"by differences {number(self.differences[k], 4)}  {mark}", "num t soft")
+                out += label(
+                    left + 14, below + 19, f"by differences {number(self.differences[k], 4)}  {mark}", "num t soft"
+                )
             y += high + 10
         if not rows:
             out += label(left, y, "no rule: nothing flows back", "t")
@@ -239,7 +247,9 @@ class _Rules:
         def place(x: float, y: float) -> tuple[float, float]:
             return LEFT + (x - low) / (high - low) * WIDE, TOP + HIGH - (y - bottom) / (top - bottom) * HIGH
 
-        out = frame + tag("defs", "", tag("clipPath", "", tag("rect", x=LEFT, y=TOP, width=WIDE, height=HIGH), id="mgl-rule"))
+        out = frame + tag(
+            "defs", "", tag("clipPath", "", tag("rect", x=LEFT, y=TOP, width=WIDE, height=HIGH), id="mgl-rule")
+        )
         zero = place(0, 0)
         if low < 0 < high:
             out += tag("path", "grid", d=f"M{zero[0]:.1f} {TOP}V{TOP + HIGH}")
@@ -261,13 +271,23 @@ class _Rules:
             inner += tag("circle", "forward dot", cx=px, cy=py, r=6)
         out += tag("g", "", inner, clip_path="url(#mgl-rule)")
         foot = TOP + HIGH + 18
-        out += label(LEFT, foot, f"x = {number(low, 3)}", "t soft") + label(LEFT + WIDE, foot, number(high, 3), "t soft", "end")
+        out += label(LEFT, foot, f"x = {number(low, 3)}", "t soft") + label(
+            LEFT + WIDE, foot, number(high, 3), "t soft", "end"
+        )
         if math.isfinite(slope):
             out += label(LEFT + WIDE / 2, foot, f"dashed: the tangent, slope {number(slope, 4)}", "t bwd", "middle")
         return out
 
 
-_FIRST = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "pow", "max": "maximum", "min": "minimum"}  # numbers' names: tensors'
+_FIRST = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "div",
+    "**": "pow",
+    "max": "maximum",
+    "min": "minimum",
+}  # numbers' names: tensors'
 _BACK = {plain: name for name, plain in _FIRST.items()}
 
 
@@ -278,7 +298,9 @@ class _At(Slider):
         at = self._stretched(figure)
         if figure.state is not None:
             at = copy.copy(at)
-            at.low, at.high = (min(low, figure.x) if k == 0 else max(low, figure.x) for k, low in enumerate(figure.state.span()))
+            at.low, at.high = (
+                min(low, figure.x) if k == 0 else max(low, figure.x) for k, low in enumerate(figure.state.span())
+            )
         return {self.name: at}
 
 
@@ -315,13 +337,17 @@ class rules(Figure):
         return [found[name] for name in ("engine", "op", "x", "y", "g") if name in found]
 
     def _names(self) -> list[str]:
-        inner = [key for key in TABLE if "Backward" in key or key.startswith("_") or key.endswith("_backward")]  # last in the menu
+        inner = [
+            key for key in TABLE if "Backward" in key or key.startswith("_") or key.endswith("_backward")
+        ]  # last in the menu
         names = list(RULES) if self.engine == "numbers" else [*(key for key in TABLE if key not in inner), *inner]
         return names if self.state.row.name in names else [self.state.row.name, *names]
 
     def setup(self) -> None:
         if not isinstance(self.op, str):
-            raise TypeError(f"it needs the name of an operation, for example rules('tanh'). It was given {type(self.op).__name__}.")
+            raise TypeError(
+                f"it needs the name of an operation, for example rules('tanh'). It was given {type(self.op).__name__}."
+            )
         if self.engine not in (None, "numbers", "tensors"):
             raise ValueError(f"it knows two engines, 'numbers' and 'tensors', not {self.engine!r}.")
         self._run(self.op.strip())

@@ -85,7 +85,9 @@ def read_program(program: str | Callable) -> tuple[list[str], list[Step], str, d
     """The inputs, the lines, the name of the result, and the names that the program may use. Raises Unfit."""
     space: dict[str, Any] = {"torch": torch}
     if isinstance(program, str):
-        source = "\n".join(part.strip() for part in program.split(";")) if "\n" not in program else textwrap.dedent(program)
+        source = (
+            "\n".join(part.strip() for part in program.split(";")) if "\n" not in program else textwrap.dedent(program)
+        )
         space |= {name: getattr(torch, name) for name in FUNCTIONS}
         try:
             body = ast.parse(source).body
@@ -110,11 +112,15 @@ def read_program(program: str | Callable) -> tuple[list[str], list[Step], str, d
     for place, line in enumerate(body):
         if isinstance(line, (ast.Return, ast.Expr)):
             if place < len(body) - 1 or line.value is None:
-                raise Unfit(f"the line {ast.unparse(line)!r} stores nothing. Give each result a name, and return the last.")
+                raise Unfit(
+                    f"the line {ast.unparse(line)!r} stores nothing. Give each result a name, and return the last."
+                )
             if isinstance(line.value, ast.Name):
                 result = line.value.id
                 continue
-            line = ast.copy_location(ast.Assign([ast.Name("result", ast.Store())], line.value, lineno=line.lineno), line)
+            line = ast.copy_location(
+                ast.Assign([ast.Name("result", ast.Store())], line.value, lineno=line.lineno), line
+            )
         if any(isinstance(part, ast.Return) for part in ast.walk(line)):
             raise Unfit("a return in the middle leaves no line to cut at. Return once, at the end.")
         names = [part for part in ast.walk(line) if isinstance(part, ast.Name)]
@@ -123,7 +129,9 @@ def read_program(program: str | Callable) -> tuple[list[str], list[Step], str, d
                 for n in ast.walk(part.target) if isinstance(n, ast.Name)}  # fmt: skip
         stored = [name for name in stored if name not in loop]
         if len(stored) != 1:
-            raise Unfit(f"the line {ast.unparse(line).splitlines()[0]!r} stores {len(stored)} names. Let each line store one.")
+            raise Unfit(
+                f"the line {ast.unparse(line).splitlines()[0]!r} stores {len(stored)} names. Let each line store one."
+            )
         reads = [n.id for n in names if isinstance(n.ctx, ast.Load)]
         if isinstance(line, ast.AugAssign):
             reads.append(stored[0])
@@ -176,7 +184,9 @@ class Cut:
         seen: set[int] = set()
         keep: list[Any] = []
         for name, value in self.values.items():
-            leaf = tensor(value.tolist() if isinstance(value, torch.Tensor) else value, dtype=torch.float64, requires_grad=True)
+            leaf = tensor(
+                value.tolist() if isinstance(value, torch.Tensor) else value, dtype=torch.float64, requires_grad=True
+            )
             self.leaves[name] = space[name] = leaf
             at[name] = len(self.cards)
             self.cards.append(Card(name, "", [], leaf.detach(), True, requires_grad=True, leaf=True))
@@ -207,7 +217,9 @@ class Cut:
             except Exception as error:
                 self.log.append((call, _first_line(error), False))
             else:
-                self.log.append((call, ", ".join(f"{n}.grad = {_show(leaf.grad)}" for n, leaf in self.leaves.items()), True))
+                self.log.append(
+                    (call, ", ".join(f"{n}.grad = {_show(leaf.grad)}" for n, leaf in self.leaves.items()), True)
+                )
         for card, leaf in zip(self.cards, self.leaves.values(), strict=False):
             card.arrived = leaf.grad
         self.failed = failed
@@ -232,12 +244,17 @@ class Cut:
             todo += [parent for parent, _ in node.next_functions]
         for node in card.nodes:
             kept: list[Any] = []
-            own = [f"_saved_{name}" for name in getattr(node, "saves", ())]  # a row's; PyTorch's names for the same come on top of them
+            own = [
+                f"_saved_{name}" for name in getattr(node, "saves", ())
+            ]  # a row's; PyTorch's names for the same come on top of them
             for name in own or [name for name in dir(node) if name.startswith("_saved_")]:
                 thing = getattr(node, name)
                 if isinstance(thing, torch.Tensor) and not any(thing is other for other in kept):
                     kept.append(thing)
-                    if sum(known is node for known, _ in card.saving) < len(getattr(node, "saves", ())) or not card.saving:
+                    if (
+                        sum(known is node for known, _ in card.saving) < len(getattr(node, "saves", ()))
+                        or not card.saving
+                    ):
                         card.saving.append((node, name))
         if value.requires_grad:
             value.register_hook(lambda g, card=card: setattr(card, "arrived", g.detach()))
@@ -320,7 +337,9 @@ class Cut:
             depth[j] = min((depth[i] - 1 for i, card in enumerate(self.cards) if j in card.parents), default=0)
         rows: dict[int, int] = {}
         places: dict[int, tuple[float, float]] = {}
-        for i in sorted(range(len(depth)), key=lambda i: (i < len(self.inputs), i)):  # what is computed stands above the inputs
+        for i in sorted(
+            range(len(depth)), key=lambda i: (i < len(self.inputs), i)
+        ):  # what is computed stands above the inputs
             places[i] = 20 + depth[i] * (CARD + GAP), 34 + rows.get(depth[i], 0) * (TALL + 20)
             rows[depth[i]] = rows.get(depth[i], 0) + 1
         return [places[i] for i in range(len(depth))]
@@ -342,11 +361,17 @@ class Cut:
         far = b[0] - a[0] > CARD + GAP + 1 and a[1] == b[1]
         if far:  # over the cards between
             x0, x1, y = a[0] + CARD - 24, b[0] + 24, a[1]
-            d, middle = f"M{x0:.0f} {y:.0f}C{x0 + 30:.0f} {y - 34:.0f} {x1 - 30:.0f} {y - 34:.0f} {x1:.0f} {y:.0f}", ((x0 + x1) / 2, y - 25)
+            d, middle = (
+                f"M{x0:.0f} {y:.0f}C{x0 + 30:.0f} {y - 34:.0f} {x1 - 30:.0f} {y - 34:.0f} {x1:.0f} {y:.0f}",
+                ((x0 + x1) / 2, y - 25),
+            )
         else:
             x0, x1, y0, y1 = a[0] + CARD, b[0], a[1] + TALL / 2, b[1] + TALL / 2
             mid = (x0 + x1) / 2
-            d, middle = f"M{x0:.0f} {y0:.0f}C{mid:.0f} {y0:.0f} {mid:.0f} {y1:.0f} {x1:.0f} {y1:.0f}", (mid, (y0 + y1) / 2)
+            d, middle = (
+                f"M{x0:.0f} {y0:.0f}C{mid:.0f} {y0:.0f} {mid:.0f} {y1:.0f} {x1:.0f} {y1:.0f}",
+                (mid, (y0 + y1) / 2),
+            )
         if not target.ran:
             return tag("path", "dead", d=d)
         back = flows and target.arrived is not None
@@ -354,7 +379,9 @@ class Cut:
             return wire(d, back)
         if flows:
             out = tag("path", "wire sent" if back else "wire", d=d)
-            return out + label(middle[0], middle[1] + 5, "◂" if back else "▸", f"h {'bwd' if back else 'fwd'} halo", "middle")
+            return out + label(
+                middle[0], middle[1] + 5, "◂" if back else "▸", f"h {'bwd' if back else 'fwd'} halo", "middle"
+            )
         return tag("path", "dead", d=d) + label(middle[0], middle[1] + 6, "✂", "h halo", "middle")
 
     def _card(self, i: int, x: float, y: float) -> str:
@@ -473,7 +500,9 @@ class scissors(Figure):
     def setup(self) -> None:
         if self.program is not None and not isinstance(self.program, str) and not callable(self.program):
             kind = type(self.program).__name__
-            raise TypeError(f"it needs a function, or lines of Python such as 'a = 3*x; b = a**2'. It was given {kind}.")
+            raise TypeError(
+                f"it needs a function, or lines of Python such as 'a = 3*x; b = a**2'. It was given {kind}."
+            )
         state = Cut(CANNED if self.program is None else self.program, self.inputs)
         names = [step.target for step in state.steps]
         if isinstance(self.at, str) and self.at in names:

@@ -206,12 +206,20 @@ class _Flow:
     # The picture ----------------------------------------------------------------------------------------------------------------------
     def svg(self) -> str:
         event = self.events[self.at]
-        out = label(20, 34, "tensor", "t soft") + label(120, 34, "shape", "t soft") + label(214, 34, "its gradient", "t soft")
+        out = (
+            label(20, 34, "tensor", "t soft")
+            + label(120, 34, "shape", "t soft")
+            + label(214, 34, "its gradient", "t soft")
+        )
         for k, (name, shape, grad) in enumerate(self.shapes()):
             line = 60.0 + 24 * k
             if name == event.name:
                 out += tag("rect", "panel", x=12, y=line - 17, width=296, height=24, rx=5)
-            out += label(20, line, name[:12], "num t b") + label(120, line, shape, "num t fwd") + label(214, line, grad, "num t bwd")
+            out += (
+                label(20, line, name[:12], "num t b")
+                + label(120, line, shape, "num t fwd")
+                + label(214, line, grad, "num t bwd")
+            )
         bottom = 60.0 + 24 * len(self.made)
         left = 336.0
         head = f"{'◂ backward:' if event.back else 'forward ▸'} {event.expr}"
@@ -283,9 +291,13 @@ class shape_flow(Figure):
 
     def setup(self) -> None:
         if self.f is not None and not isinstance(self.f, str) and not callable(self.f):
-            raise TypeError(f"it needs a function of Tensors that ends in one number. It was given {type(self.f).__name__}.")
+            raise TypeError(
+                f"it needs a function of Tensors that ends in one number. It was given {type(self.f).__name__}."
+            )
         f, inputs = (canned, {**CANNED, **self.inputs}) if self.f is None else (self.f, self.inputs)
-        self.flow = _Flow(f, {name: value.tolist() if hasattr(value, "tolist") else value for name, value in inputs.items()})
+        self.flow = _Flow(
+            f, {name: value.tolist() if hasattr(value, "tolist") else value for name, value in inputs.items()}
+        )
         self.last = len(self.flow.events) - 1
 
     def _now(self) -> _Flow:

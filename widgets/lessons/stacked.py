@@ -38,10 +38,16 @@ class Stack:
         self.nodes: list[Node] = self.trace["nodes"]
         shown = [n for n in self.nodes if n["kind"] != "constant"]
         if len(shown) > MOST:
-            raise ValueError(f"both graphs together have {len(shown)} nodes, and there is room for {MOST}: show a shorter program.")
+            raise ValueError(
+                f"both graphs together have {len(shown)} nodes, and there is room for {MOST}: show a shorter program."
+            )
         self.first = [n["id"] for n in shown if not n.get("layer")]
         self.second = [n["id"] for n in shown if n.get("layer")]
-        self.edges = [e for e in self.trace["edges"] if e["source"] in self.first and e["target"] in self.first and e["carries_grad"]]
+        self.edges = [
+            e
+            for e in self.trace["edges"]
+            if e["source"] in self.first and e["target"] in self.first and e["carries_grad"]
+        ]
         self.name = self.nodes[self.trace["root"]]["label"]
         self.chosen, self.create = 0, True
         self.leaves = {name: named[name] for name in names if name in named}
@@ -76,7 +82,9 @@ class Stack:
 
     def results(self) -> list[str]:
         y = self.name
-        return [f"d{y}/d{n} = {number(self.slopes[n], 5)},  d²{y}/d{n}² = {number(self.bends[n], 5)}" for n in self.leaves]
+        return [
+            f"d{y}/d{n} = {number(self.slopes[n], 5)},  d²{y}/d{n}² = {number(self.bends[n], 5)}" for n in self.leaves
+        ]
 
     def sentence(self) -> str:
         if not self.create:
@@ -108,7 +116,12 @@ class Stack:
         out = _LOOK + tag("rect", "panel", x=10, y=12, width=width - 20, height=below - 14, rx=10)
         out += label(24, 34, "the first graph: the program", "h fwd")
         out += tag("rect", "panel", x=10, y=below + 20, width=width - 20, height=bottom - below - 14, rx=10)
-        out += label(24, below + 44, "the second graph: the backward pass, recorded" if self.create else "no second graph", "h bwd")
+        out += label(
+            24,
+            below + 44,
+            "the second graph: the backward pass, recorded" if self.create else "no second graph",
+            "h bwd",
+        )
         made = self.made
         places = {**upper, **lower}
         if self.create:
@@ -141,11 +154,17 @@ class Stack:
         over = b[0] - a[0] > W + GAP + 1 and a[1] == b[1]
         if over:  # over the cards between
             x0, x1, y = a[0] + W - 30, b[0] + 30, a[1]
-            d, middle = f"M{x0:.0f} {y:.0f}C{x0 + 30:.0f} {y - 34:.0f} {x1 - 30:.0f} {y - 34:.0f} {x1:.0f} {y:.0f}", ((x0 + x1) / 2, y - 25)
+            d, middle = (
+                f"M{x0:.0f} {y:.0f}C{x0 + 30:.0f} {y - 34:.0f} {x1 - 30:.0f} {y - 34:.0f} {x1:.0f} {y:.0f}",
+                ((x0 + x1) / 2, y - 25),
+            )
         else:
             x0, x1, y0, y1 = a[0] + W, b[0], a[1] + H / 2, b[1] + H / 2
             half = (x0 + x1) / 2
-            d, middle = f"M{x0:.0f} {y0:.0f}C{half:.0f} {y0:.0f} {half:.0f} {y1:.0f} {x1:.0f} {y1:.0f}", (half, (y0 + y1) / 2)
+            d, middle = (
+                f"M{x0:.0f} {y0:.0f}C{half:.0f} {y0:.0f} {half:.0f} {y1:.0f} {x1:.0f} {y1:.0f}",
+                (half, (y0 + y1) / 2),
+            )
         if not first:
             return tag("path", "wire", d=d) if over else wire(d), ""
         at = next((k for k, e in enumerate(self.edges) if e["id"] == edge["id"]), None)
@@ -159,9 +178,15 @@ class Stack:
     def _card(self, i: int, made: list[int], x: float, y: float) -> str:
         node = self.nodes[i]
         name, expr = fitted(node["label"], node["expr"] if node["expr"] != node["label"] else "", W - 2 * CARD_PAD)
-        kind = ("second " if i in self.second else "") + ("at" if i in made else "leaf" if node["kind"] == "leaf" else "")
+        kind = ("second " if i in self.second else "") + (
+            "at" if i in made else "leaf" if node["kind"] == "leaf" else ""
+        )
         said = "made" if i in made else "leaf" if node["kind"] == "leaf" else "value"
-        return card({"x": x, "y": y, "w": W, "h": H, "name": name, "expr": expr}, [(said, number(node["value"], 5), "fwd")], kind.strip())
+        return card(
+            {"x": x, "y": y, "w": W, "h": H, "name": name, "expr": expr},
+            [(said, number(node["value"], 5), "fwd")],
+            kind.strip(),
+        )
 
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Each edge of the first graph: its number, its ends, what it multiplies by, the nodes that its rule made."""

@@ -64,9 +64,13 @@ def quotient(f: Callable, x: float, h: float) -> Quotient:
     leaf = Value(float(x))
     y = f(leaf)
     if not isinstance(y, Value):
-        raise TypeError(f"step_size needs a function that returns a Value made from its argument, but it returned {type(y).__name__}.")
+        raise TypeError(
+            f"step_size needs a function that returns a Value made from its argument, but it returned {type(y).__name__}."
+        )
     if (made := y.age - leaf.age) > MOST:
-        raise ValueError(f"one call makes {made:,} values, and the picture takes hundreds of calls: show a shorter function.")
+        raise ValueError(
+            f"one call makes {made:,} values, and the picture takes hundreds of calls: show a shorter function."
+        )
     y.backward()
     if not (math.isfinite(y.data) and math.isfinite(leaf.grad)):
         raise ValueError(f"the function has no finite value and slope at x = {number(x)}: choose another x.")
@@ -128,7 +132,9 @@ class step_size(Figure):
 
     def setup(self) -> None:
         if not callable(self.f):
-            raise TypeError(f"it needs a function of one Value, such as lambda x: x.sin(), and not {type(self.f).__name__}.")
+            raise TypeError(
+                f"it needs a function of one Value, such as lambda x: x.sin(), and not {type(self.f).__name__}."
+            )
         self.x = float(self.x)
         name = getattr(self.f, "__name__", "f")
         self.label = "x³" if self.f is cube else "f(x)" if name in ("<lambda>", "f") else f"{name}(x)"
@@ -208,7 +214,13 @@ class step_size(Figure):
             out += label(x, y, "f has no value on one side of x", "bad t")
             y += 34
         else:
-            rows = [("f(x+h)", q.right, ""), ("f(x−h)", q.left, ""), ("minus", q.right - q.left, "b"), ("÷ 2h", q.central, "fwd b"), *rows]
+            rows = [
+                ("f(x+h)", q.right, ""),
+                ("f(x−h)", q.left, ""),
+                ("minus", q.right - q.left, "b"),
+                ("÷ 2h", q.central, "fwd b"),
+                *rows,
+            ]
         for name, amount, colour in rows:
             if name in ("minus", "Value"):
                 out += tag("line", "rule", x1=x, x2=x + 248, y1=y - 18, y2=y - 18)
@@ -240,12 +252,21 @@ class step_size(Figure):
             q = min(self.steps, key=lambda q: abs(math.log10(q.h / h)))
             error = q.error(kind)
             if error and error > 1e-15:
-                out.append(label(self._x(q.h) + dx, self._y(error) + dy, name, f"t halo {colour}", "end" if dx < 0 else "start"))
+                out.append(
+                    label(
+                        self._x(q.h) + dx, self._y(error) + dy, name, f"t halo {colour}", "end" if dx < 0 else "start"
+                    )
+                )
         return "".join(out)
 
     def draw(self) -> str:
         curves = self._curve("forward") + self._curve("central")
-        return svg(800, 328, self._axes() + curves + self._trends() + self._marks() + self._legend() + self._sum(), self.sentence())
+        return svg(
+            800,
+            328,
+            self._axes() + curves + self._trends() + self._marks() + self._legend() + self._sum(),
+            self.sentence(),
+        )
 
     def sentence(self) -> str:
         q = self.now
@@ -262,5 +283,7 @@ class step_size(Figure):
 
     def table(self) -> Table:
         errors = [(q.h, q.error("forward"), q.error("central")) for q in self.steps[::8]]
-        rows: list[list[str | tuple[str, float]]] = [[_plain(h), *((_short(e), e or 0.0) for e in both)] for h, *both in errors]
+        rows: list[list[str | tuple[str, float]]] = [
+            [_plain(h), *((_short(e), e or 0.0) for e in both)] for h, *both in errors
+        ]
         return Table(["h", "forward error", "central error"], rows)

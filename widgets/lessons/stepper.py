@@ -79,19 +79,33 @@ def _names_in(formula: str) -> list[str]:
     try:
         tree = ast.parse(formula, mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise ProgramError(f"Python cannot read {formula!r}. Write times as *, powers as **, and close every parenthesis.") from None
+        raise ProgramError(
+            f"Python cannot read {formula!r}. Write times as *, powers as **, and close every parenthesis."
+        ) from None
     calls = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            if not (isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS and len(node.args) == 1 and not node.keywords):
+            if not (
+                isinstance(node.func, ast.Name)
+                and node.func.id in FUNCTIONS
+                and len(node.args) == 1
+                and not node.keywords
+            ):
                 called = ast.unparse(node.func)
-                raise ProgramError(f"{called}(…) is not known here. Write times as *, or use one of {', '.join(FUNCTIONS)}.")
+                raise ProgramError(
+                    f"{called}(…) is not known here. Write times as *, or use one of {', '.join(FUNCTIONS)}."
+                )
             calls.add(id(node.func))
-        elif isinstance(node, ast.Constant) and (isinstance(node.value, bool) or not isinstance(node.value, (int, float))):
+        elif isinstance(node, ast.Constant) and (
+            isinstance(node.value, bool) or not isinstance(node.value, (int, float))
+        ):
             raise ProgramError(f"{node.value!r} is not a number.")
         elif not isinstance(node, _NODES):
             raise ProgramError(f"Only numbers, names, + - * / ** and {', '.join(FUNCTIONS)} are allowed here.")
-    found = sorted((n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in calls), key=lambda n: (n.lineno, n.col_offset))
+    found = sorted(
+        (n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in calls),
+        key=lambda n: (n.lineno, n.col_offset),
+    )
     for n in found:
         if n.id in FUNCTIONS:
             raise ProgramError(f"{n.id} is a function: write {n.id}(x).")
@@ -108,7 +122,9 @@ def run_text(text: str, inputs: dict[str, float]) -> tuple[Value, dict[str, Valu
     file = _files.setdefault(source, "your program" if not _files else f"your program {len(_files) + 1}")
     linecache.cache[file] = (len(source), None, [line + "\n" for line in source.splitlines()], file)
     leaves = _leaves(wanted, inputs)
-    functions = {name: (lambda v, name=name: getattr(v if isinstance(v, Value) else Value(v), name)()) for name in FUNCTIONS}
+    functions = {
+        name: (lambda v, name=name: getattr(v if isinstance(v, Value) else Value(v), name)()) for name in FUNCTIONS
+    }
     space: dict[str, Any] = {"__builtins__": {}, **functions, **leaves}
     with _recorded(True):
         exec(compile(source, file, "exec"), space)  # parsed above: only arithmetic is left
@@ -125,12 +141,16 @@ def run_function(f: Callable[..., Value], inputs: dict[str, float]) -> tuple[Val
     """Run a learner's function on Values: the result, and every named Value, the function's own variables included."""
     wanted = list(inspect.signature(f).parameters)
     if unknown := [n for n in inputs if n not in wanted]:
-        raise ProgramError(f"{getattr(f, '__name__', 'the function')} has no input {unknown[0]}; it takes {', '.join(wanted) or 'none'}.")
+        raise ProgramError(
+            f"{getattr(f, '__name__', 'the function')} has no input {unknown[0]}; it takes {', '.join(wanted) or 'none'}."
+        )
     leaves = _leaves(wanted, inputs)
     with _recorded(True):
         root, named = run_named(f, leaves)
     if not isinstance(root, Value):
-        raise ProgramError(f"the function must return a Value made from its inputs, but it returned {type(root).__name__}.")
+        raise ProgramError(
+            f"the function must return a Value made from its inputs, but it returned {type(root).__name__}."
+        )
     if not root._prev:
         raise ProgramError("the function gives its input back unchanged: let it compute something.")
     named = {name: v for name, v in named.items() if isinstance(v, Value)}
@@ -161,7 +181,9 @@ def run_program(f: str | Callable, inputs: dict[str, float]) -> tuple[Value, dic
     root, named = run_text(f, inputs) if isinstance(f, str) else run_function(f, inputs)
     if not math.isfinite(root.data):
         raise ProgramError("the program has no finite value there.")
-    named = {n: v for n, v in named.items() if isinstance(v, Value) and (n not in inputs or not v._prev)}  # x = tanh(x): x is the leaf
+    named = {
+        n: v for n, v in named.items() if isinstance(v, Value) and (n not in inputs or not v._prev)
+    }  # x = tanh(x): x is the leaf
     if not any(v is root for v in named.values()):
         named["y" if "y" not in {*named, *inputs} else "out"] = root
     return root, named
@@ -189,7 +211,9 @@ class stepper(Figure):
         stepper(my_function, x=0.5)
     """
 
-    f = _Program(CANNED, "a formula such as '(3*x + 2)**2', or a function of Values", hint="type your own and press Enter")
+    f = _Program(
+        CANNED, "a formula such as '(3*x + 2)**2', or a function of Values", hint="type your own and press Enter"
+    )
     at = Given("start")
     brief = Given(False)
     inputs = Inputs(fixed=True)  # the graph view has their sliders
@@ -198,10 +222,16 @@ class stepper(Figure):
     def setup(self) -> None:
         if not (isinstance(self.at, int) or (isinstance(self.at, str) and self.at in ("start", "forward", "end"))):
             raise ValueError(f"at is 'start', 'forward', 'end' or a number of events. It was given {self.at!r}.")
-        self.root, named = run_text(self.f, self.inputs) if isinstance(self.f, str) else run_function(self.f, self.inputs)
+        self.root, named = (
+            run_text(self.f, self.inputs) if isinstance(self.f, str) else run_function(self.f, self.inputs)
+        )
         step = None if self.at == "forward" else self.at
         self.graph = (FirstLook if self.brief else GraphView)(self.root, named, step)  # it holds the root weakly
-        title = self.f if isinstance(self.f, str) else f"{self.f.__name__}({', '.join(inspect.signature(self.f).parameters)})"
+        title = (
+            self.f
+            if isinstance(self.f, str)
+            else f"{self.f.__name__}({', '.join(inspect.signature(self.f).parameters)})"
+        )
         self.graph.trace = {**self.graph.trace, "title": "y = f(x)" if title.startswith("<lambda>") else title}
 
     def below(self) -> list[ipywidgets.Widget]:
@@ -227,7 +257,12 @@ class stepper(Figure):
     def text(self) -> str:
         """The events so far, one line each: at least the forward half."""
         rows = replay_steps(self.graph.trace)[: self._known()]
-        return "\n".join([self.graph.trace["title"], *(f"{k:>2}  {row['sentence'].replace('**', '')}" for k, row in enumerate(rows, 1))])
+        return "\n".join(
+            [
+                self.graph.trace["title"],
+                *(f"{k:>2}  {row['sentence'].replace('**', '')}" for k, row in enumerate(rows, 1)),
+            ]
+        )
 
 
 def _leaves(names: list[str], inputs: dict[str, float]) -> dict[str, Value]:

@@ -169,7 +169,9 @@ class Compared:
         if true is not None:
             out += _line(self.x, y, true, across, up, low, high, "central")
         out += _line(self.x, y, sent, across, up, low, high, "forward")
-        out += tag("circle", cx=across(self.x), cy=up(y), r=5.5, style="fill:var(--ink);stroke:var(--bg);stroke-width:1.5")
+        out += tag(
+            "circle", cx=across(self.x), cy=up(y), r=5.5, style="fill:var(--ink);stroke:var(--bg);stroke-width:1.5"
+        )
 
         out += _panel(424, "its slope, and what backward returns")
         slopes = [row[1] if row[1] is not None else math.nan for row in rows]
@@ -183,7 +185,9 @@ class Compared:
             out += tag("circle", "central dot", cx=across(self.x), cy=up(true), r=6)
         out += tag("rect", "forward dot", x=across(self.x) - 5, y=up(sent) - 5, width=10, height=10)
         shown = number(true, 4) if true is not None else self._sides().split(",")[0]
-        out += tag("line", "curve central", x1=40, x2=74, y1=294, y2=294) + label(82, 298, f"true slope: {shown}", "t b fwd")
+        out += tag("line", "curve central", x1=40, x2=74, y1=294, y2=294) + label(
+            82, 298, f"true slope: {shown}", "t b fwd"
+        )
         out += tag("line", "curve forward", x1=444, x2=478, y1=294, y2=294) + label(
             486, 298, f"backward returns: {number(sent, 4)}", "t b bwd"
         )
@@ -255,7 +259,13 @@ def _line(x: float, y: float, slope: float, across, up, low: float, high: float,
         ends[k] = min(ends[k], room)
     right, left = x + ends[0], x - ends[1]
     return tag(
-        "line", f"curve {cls}", x1=across(left), x2=across(right), y1=up(y - slope * ends[1]), y2=up(y + slope * ends[0]), stroke_width=3
+        "line",
+        f"curve {cls}",
+        x1=across(left),
+        x2=across(right),
+        y1=up(y - slope * ends[1]),
+        y2=up(y + slope * ends[0]),
+        stroke_width=3,
     )
 
 
@@ -264,7 +274,9 @@ def _callable(f: Any) -> Callable:
     if isinstance(f, type):
         if issubclass(f, torch.autograd.Function):
             return f.apply
-        raise TypeError(f"{f.__name__} is a class without apply. Write class {f.__name__}(torch.autograd.Function), and pass it again.")
+        raise TypeError(
+            f"{f.__name__} is a class without apply. Write class {f.__name__}(torch.autograd.Function), and pass it again."
+        )
     if callable(f):
         return f
     raise TypeError(f"it needs an autograd.Function or a function of one number, and not {type(f).__name__}.")
@@ -319,7 +331,9 @@ class _Functions(Choice):
 
     def accept(self, value: Any) -> Any:
         if isinstance(value, str) and value not in self.options:
-            raise ValueError(f"it does not know {value!r}. It knows {', '.join(self.options)}, or takes your own autograd.Function.")
+            raise ValueError(
+                f"it does not know {value!r}. It knows {', '.join(self.options)}, or takes your own autograd.Function."
+            )
         return "straight-through ReLU" if value is None else value
 
     def places(self, value: Any) -> list[str]:

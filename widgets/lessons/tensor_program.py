@@ -16,6 +16,7 @@ from .stepper import FUNCTIONS, ProgramError, inputs_of, parse
 
 MOST = 400  # operations: more are no picture
 
+
 def _function(name: str) -> Callable:
     apply = getattr(torch, name)
     return lambda v: apply(v if isinstance(v, torch.Tensor) else tensor(float(v)))
@@ -41,7 +42,9 @@ def run(program: str | Callable, inputs: Mapping[str, Any], dtype: Any = None) -
     wanted = inputs_of(program)
     if unknown := [name for name in inputs if name not in wanted]:
         raise ProgramError(f"the program has no input {unknown[0]}; it takes {', '.join(wanted)}.")
-    given = {name: thing.tolist() if isinstance(thing := inputs.get(name, 1.0), torch.Tensor) else thing for name in wanted}
+    given = {
+        name: thing.tolist() if isinstance(thing := inputs.get(name, 1.0), torch.Tensor) else thing for name in wanted
+    }
     leaves = {name: tensor(thing, dtype=dtype or torch.float32, requires_grad=True) for name, thing in given.items()}
     if isinstance(program, str):
         space: dict[str, Any] = {"__builtins__": {}, **{name: _function(name) for name in FUNCTIONS}, **leaves}
@@ -52,9 +55,13 @@ def run(program: str | Callable, inputs: Mapping[str, Any], dtype: Any = None) -
     else:
         root, named = run_named(program, leaves)
     if not isinstance(root, torch.Tensor):
-        raise ProgramError(f"the program must end with a Tensor made from its inputs, and not with {type(root).__name__}.")
+        raise ProgramError(
+            f"the program must end with a Tensor made from its inputs, and not with {type(root).__name__}."
+        )
     if root.numel() != 1:
-        raise ProgramError(f"its result has {root.numel()} numbers: reduce it to one, for example with .sum() (chapter 8).")
+        raise ProgramError(
+            f"its result has {root.numel()} numbers: reduce it to one, for example with .sum() (chapter 8)."
+        )
     if root.grad_fn is None:
         raise ProgramError("its result has no graph: it is an input itself, or was detached on the way (chapter 10).")
     if operations(root, MOST) > MOST:

@@ -71,7 +71,9 @@ class Moment:
 
     line: int | None
     counters: list[Counter] = field(default_factory=list)
-    nodes: list[tuple[str, list[Kept], bool]] = field(default_factory=list)  # (name, what it keeps, whether it was freed)
+    nodes: list[tuple[str, list[Kept], bool]] = field(
+        default_factory=list
+    )  # (name, what it keeps, whether it was freed)
     error: str = ""
 
 
@@ -196,7 +198,9 @@ class Run:
                 key = self._counter(thing.version)
                 self._keep.append(thing)
                 names.setdefault(key, {}).setdefault(name)
-                tensors[key] = thing if key not in tensors or thing.array.size >= tensors[key].array.size else tensors[key]
+                tensors[key] = (
+                    thing if key not in tensors or thing.array.size >= tensors[key].array.size else tensors[key]
+                )
                 self._collect(thing.grad_fn)
         for node in self._nodes:
             kept = []
@@ -210,7 +214,13 @@ class Run:
         for key in sorted(tensors):
             if key in names:
                 self._names[key] = " and ".join(names[key])
-            shown = self._names.get(key, "no name") if key in names else f"old {self._names[key]}" if key in self._names else "no name"
+            shown = (
+                self._names.get(key, "no name")
+                if key in names
+                else f"old {self._names[key]}"
+                if key in self._names
+                else "no name"
+            )
             moment.counters.append(Counter(key, shown, _numbers(tensors[key]), self._versions[key][0]))
         if len(moment.counters) > MOST or len(moment.nodes) > MOST:
             raise TooLong(f"there is room for {MOST} tensors and {MOST} nodes. Show a shorter run.")
@@ -293,7 +303,9 @@ class Run:
         for c in m.counters:
             uses = [(name, k) for name, kept, _ in m.nodes for k in kept if k.counter == c.id]
             for name, k in uses:
-                rows.append((c.names, str(c.count), name, k.name, str(k.then), "✗ overwritten" if k.stale else "✓ as saved"))
+                rows.append(
+                    (c.names, str(c.count), name, k.name, str(k.then), "✗ overwritten" if k.stale else "✓ as saved")
+                )
             if not uses:
                 rows.append((c.names, str(c.count), "–", "–", "–", "not needed"))
         return Table(self.HEAD, rows)
@@ -313,19 +325,25 @@ class Run:
             spot[c.id] = (left + 214, y + 27)
             out += tag("rect", "card", x=left, y=y, width=214, height=56, rx=9)
             out += label(left + 12, y + 22, c.names[:17], "d b") + label(left + 12, y + 44, c.shown, "num t fwd")
-            out += tag("rect", "pill idle" if not c.count else "pill", x=left + 150, y=y + 6, width=56, height=22, rx=11)
+            out += tag(
+                "rect", "pill idle" if not c.count else "pill", x=left + 150, y=y + 6, width=56, height=22, rx=11
+            )
             out += label(left + 178, y + 21, f"v {c.count}", "num t b" + (" bwd" if c.count else ""), "middle")
         y = 42.0
         for name, kept, freed in m.nodes:
             high = 32.0 + 34 * len(kept)
-            out += tag("rect", "card", x=right, y=y, width=290, height=high, rx=9) + label(right + 12, y + 21, name, "d b")
+            out += tag("rect", "card", x=right, y=y, width=290, height=high, rx=9) + label(
+                right + 12, y + 21, name, "d b"
+            )
             if not kept:
                 out += label(right + 280, y + 21, "used up" if freed else "saves no tensor", "t soft", "end")
             for i, k in enumerate(kept):
                 top = y + 30 + 34 * i
                 out += tag("rect", "over" if k.stale else "pill idle", x=right + 8, y=top, width=274, height=27, rx=7)
                 mark, mood = (f"✗ is v {k.now}", "bad") if k.stale else (f"✓ is v {k.now}", "good")
-                out += label(right + 16, top + 18, f"{k.name}, saved at v {k.then}", "num t" + (" bad" if k.stale else ""))
+                out += label(
+                    right + 16, top + 18, f"{k.name}, saved at v {k.then}", "num t" + (" bad" if k.stale else "")
+                )
                 out += label(right + 276, top + 18, mark, f"t b {mood}", "end")
                 if k.counter in spot:
                     x0, y0 = spot[k.counter]
@@ -354,7 +372,9 @@ def _list(values: Sequence[float]) -> str:
 
 def _numbers(thing) -> str:
     flat = thing.detach().reshape(-1).tolist()
-    text = ", ".join(number(v, 3) if isinstance(v, float) else str(v) for v in flat[:4]) + (", …" if len(flat) > 4 else "")
+    text = ", ".join(number(v, 3) if isinstance(v, float) else str(v) for v in flat[:4]) + (
+        ", …" if len(flat) > 4 else ""
+    )
     return text if len(text) <= 27 else text[:26] + "…"
 
 
@@ -407,7 +427,9 @@ class versions(Figure):
             self.patients, self.program = True, PATIENTS[self.patient]
         if not isinstance(self.program, str) and not callable(self.program):
             what = type(self.program).__name__
-            raise TypeError(f"it needs lines of Python such as 'y = x.exp()', or a function of one tensor. It was given {what}.")
+            raise TypeError(
+                f"it needs lines of Python such as 'y = x.exp()', or a function of one tensor. It was given {what}."
+            )
         try:
             self.run = Run(self.program, self.x, self.space if isinstance(self.program, str) else {})
         except Exception as error:

@@ -51,7 +51,13 @@ class CourseMagics(Magics):
             done += len(passed)
             following = following or (open_[0] if open_ else None)
             state = (
-                "" if not found else "✓ done" if not open_ else "… started" if passed or any(e.id in entries for e in found) else "○ open"
+                ""
+                if not found
+                else "✓ done"
+                if not open_
+                else "… started"
+                if passed or any(e.id in entries for e in found)
+                else "○ open"
             )
             rows.append([f"{n:02d}", chapter.title, f"{len(passed)} of {len(found)}" if found else "–", state])
         if following is None:
@@ -60,9 +66,16 @@ class CourseMagics(Magics):
             chapter = CHAPTERS[int(following.id[:2])]
             title = f"Next: {following.id} {following.title}"
             facts = Facts(
-                ("Question", following.question), ("About", f"{following.minutes} minutes"), ("Chapter", (str(chapter), chapter.notebook))
+                ("Question", following.question),
+                ("About", f"{following.minutes} minutes"),
+                ("Chapter", (str(chapter), chapter.notebook)),
             )
-        return Card(title, facts, Table(("", "chapter", "exercises", "state"), rows), Line(complaint, soft=True) if complaint else None)
+        return Card(
+            title,
+            facts,
+            Table(("", "chapter", "exercises", "state"), rows),
+            Line(complaint, soft=True) if complaint else None,
+        )
 
     @cell_magic
     @in_a_sentence
@@ -126,7 +139,9 @@ class CourseMagics(Magics):
             return found
         wrong = result.first_wrong
         if wrong is None:
-            raise Sorry(f"The judge of {exercise.id} could not name one place that is wrong. check.hint({exercise.id!r}) helps further.")
+            raise Sorry(
+                f"The judge of {exercise.id} could not name one place that is wrong. check.hint({exercise.id!r}) helps further."
+            )
         raise Sorry(f"{exercise.id}, {wrong['probe']}: the first wrong place is {wrong['node']}, it is {wrong['say']}.")
 
     def _chapter(self, n: int, exercises, entries) -> Card:
@@ -138,4 +153,6 @@ class CourseMagics(Magics):
             state = "✓ passed" if entry.get("passed") else "✗ not yet" if entry.get("tries") else "○ open"
             rows.append([e.id, e.title, state, f"{e.minutes} min"])
         table = Table(("exercise", "title", "state", "about"), rows) if rows else Line("This chapter has no exercises.")
-        return Card(f"Chapter {n:02d}: {chapter.title}", table, Facts(("Notebook", (chapter.notebook, chapter.notebook))))
+        return Card(
+            f"Chapter {n:02d}: {chapter.title}", table, Facts(("Notebook", (chapter.notebook, chapter.notebook)))
+        )

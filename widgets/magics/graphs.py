@@ -79,7 +79,7 @@ class GraphMagics(Magics):
     def audit(self, line: str):
         """Compare the gradients that a backward pass left in the objects of a graph with the true ones, in one line.
 
-            %audit y                 after y.backward(), of a class of your own: the first wrong rule, and the usual cause
+        %audit y                 after y.backward(), of a class of your own: the first wrong rule, and the usual cause
         """
         from minigrad.tracing.trace import is_tensor, record
 
@@ -115,5 +115,7 @@ class GraphMagics(Magics):
         program = Program(self.shell, cell, "%%graph")
         root = program.shown(self.shell.user_ns)
         if root is None:
-            raise Sorry("The cell ran, but computed nothing that has a graph. End it with the name of a result, for example: loss")
+            raise Sorry(
+                "The cell ran, but computed nothing that has a graph. End it with the name of a result, for example: loss"
+            )
         return view_of(root)

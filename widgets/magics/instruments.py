@@ -88,7 +88,9 @@ class InstrumentMagics(Magics):
                 raise Sorry(f"{name} is {a_kind(ns[name])}; %%gradcheck moves Values and Tensors.")
         names = names or [n for n, t in ns.items() if n in program.reads and n[:1] != "_" and _is_input(t)]
         if not names:
-            raise Sorry("The cell reads no Value and no Tensor that requires gradients. Name the inputs on the line: %%gradcheck w b")
+            raise Sorry(
+                "The cell reads no Value and no Tensor that requires gradients. Name the inputs on the line: %%gradcheck w b"
+            )
         numbers = Numbers({n: ns[n] for n in names})
         count = sum(map(len, numbers.flat.values()))
         if count > ENTRIES:
@@ -100,7 +102,9 @@ class InstrumentMagics(Magics):
         if not is_number_with_graph(result):
             raise Sorry(f"The cell's result is {a_kind(result)}, not a Value or Tensor. End the cell with the result.")
         if is_tensor(result) and not result.requires_grad:
-            raise Sorry(f"The result does not depend on {', '.join(names)} by any graph: there is no gradient to check.")
+            raise Sorry(
+                f"The result does not depend on {', '.join(names)} by any graph: there is no gradient to check."
+            )
         total(result).backward()
         rows: list[list[Any]] = []
         worst = (0.0, "", 0.0, 0.0)
@@ -110,14 +114,18 @@ class InstrumentMagics(Magics):
             off, largest = sum(e > TOLERANCE for e in errors), max(errors, default=0.0)
             if off:
                 bad.add((i, 2))
-            rows.append([name, (str(len(errors)), len(errors)), f"{off} wrong" if off else "right", (f"{largest:.0e}", largest)])
+            rows.append(
+                [name, (str(len(errors)), len(errors)), f"{off} wrong" if off else "right", (f"{largest:.0e}", largest)]
+            )
         right, more = not bad, None
         title = f"The gradient is right: {plural(count, 'entry', 'entries')} agree with differences"
         if bad:
             title = "The gradient is not what differences say"
             said = f"The worst is {worst[1]}: your rule gives {number(worst[2])}, differences give {number(worst[3])}."
             more = Line(said + _hint(worst[2], worst[3]))
-        return Card(title, Table(("input", "entries", "verdict", "largest relative error"), rows, bad=bad), more, warn=not right)
+        return Card(
+            title, Table(("input", "entries", "verdict", "largest relative error"), rows, bad=bad), more, warn=not right
+        )
 
     def _errors(self, program, numbers, name, x, worst):
         """The relative error of each entry's gradient, and the worst so far: (error, which entry, gradient, slope by differences)."""
@@ -176,11 +184,24 @@ class InstrumentMagics(Magics):
         rows = [[e.key.removeprefix("aten::"), (f"{e.count:,}", e.count), (f"{e.self_cpu_time_total / 1000:.3f}", e.self_cpu_time_total),
                  (f"{100 * e.self_cpu_time_total / 1e6 / seconds:.1f} %", e.self_cpu_time_total)] for e in events]  # fmt: skip
         rest = max(seconds * 1e6 - inside, 0.0)
-        rows.append(["everything else (Python)", ("", 0), (f"{rest / 1000:.3f}", rest), (f"{100 * rest / 1e6 / seconds:.1f} %", rest)])
-        more = (
-            Line(f"About {values:,} numbers were handed out to Values and their passes.", soft=True) if values > 10 and not events else None
+        rows.append(
+            [
+                "everything else (Python)",
+                ("", 0),
+                (f"{rest / 1000:.3f}", rest),
+                (f"{100 * rest / 1e6 / seconds:.1f} %", rest),
+            ]
         )
-        return Card(f"{seconds * 1000:.1f} ms", Table(("operation", "calls", "own time, ms", "share"), rows, sortable=True), more)
+        more = (
+            Line(f"About {values:,} numbers were handed out to Values and their passes.", soft=True)
+            if values > 10 and not events
+            else None
+        )
+        return Card(
+            f"{seconds * 1000:.1f} ms",
+            Table(("operation", "calls", "own time, ms", "share"), rows, sortable=True),
+            more,
+        )
 
 
 def _is_input(thing) -> bool:

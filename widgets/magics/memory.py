@@ -74,7 +74,13 @@ def of_tensor(shell, root) -> Card:
             alive += base.nbytes if called else 0
             held.append(f"{name}: {shape}" + (f" (your {called})" if called else ""))
         total += own
-        rows.append([type(node).__name__, "; ".join(held) or ("freed" if node.saves and node.status else "nothing"), (size(own), own)])
+        rows.append(
+            [
+                type(node).__name__,
+                "; ".join(held) or ("freed" if node.saves and node.status else "nothing"),
+                (size(own), own),
+            ]
+        )
     if not rows:
         return Card("There is no graph: nothing is held", Line("A leaf holds only its own numbers."))
     cut = len(rows) > SHOWN
@@ -96,7 +102,10 @@ def of_value(root: Value) -> Card:
         weight += sum(sys.getsizeof(x) for x in node.slopes if isinstance(x, float) and x != 1.0)
         kinds.setdefault(node._op or "leaf or constant", []).append(weight)
     rows: list[list[str | tuple[str, float]]]
-    rows = [[op, (str(len(w)), len(w)), (size(sum(w)), sum(w))] for op, w in sorted(kinds.items(), key=lambda item: -sum(item[1]))]
+    rows = [
+        [op, (str(len(w)), len(w)), (size(sum(w)), sum(w))]
+        for op, w in sorted(kinds.items(), key=lambda item: -sum(item[1]))
+    ]
     total = sum(sum(w) for w in kinds.values())
     return Card(f"{plural(len(reached), 'Value')} hold {size(total)}", Table(("operation", "how many", "bytes"), rows, sortable=True),
                 Line("Each Value keeps its number, its gradient, its parents and the local derivative of each: about as much as "

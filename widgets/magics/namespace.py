@@ -72,7 +72,11 @@ def parents_of(thing) -> list[int]:
 
 
 def key_of(thing) -> int:
-    return id(thing) if isinstance(thing, Value) or is_own(thing) or thing.edge is None else hash((id(thing.edge[0]), thing.edge[1]))
+    return (
+        id(thing)
+        if isinstance(thing, Value) or is_own(thing) or thing.edge is None
+        else hash((id(thing.edge[0]), thing.edge[1]))
+    )
 
 
 def holders(things: list[tuple[str, Any]]) -> dict[str, list[str]]:
@@ -116,7 +120,15 @@ def row_of(name: str, thing, held: list[str]) -> list:
     made = "–" if thing.edge is None else type(thing.edge[0]).__name__
     version = thing.version[0] if isinstance(thing.version, list) else -1
     writes = (str(version) if version >= 0 else "–", float(version))
-    return [name, summary(thing.array), gradient, "yes" if thing.edge is None else "no", made, writes, ", ".join(held) or "–"]
+    return [
+        name,
+        summary(thing.array),
+        gradient,
+        "yes" if thing.edge is None else "no",
+        made,
+        writes,
+        ", ".join(held) or "–",
+    ]
 
 
 @magics_class
@@ -144,7 +156,10 @@ class NamespaceMagics(Magics):
             raise Sorry(f"There is no column {asked[1]!r}. The columns are {', '.join(COLUMNS[:-1])}.")
         things = list(named(self.shell, own=True))
         if not things:
-            return Card("No Values and no Tensors have a name yet", Line("Make one, for example `x = Value(2.0)`, then `%grads` again."))
+            return Card(
+                "No Values and no Tensors have a name yet",
+                Line("Make one, for example `x = Value(2.0)`, then `%grads` again."),
+            )
         held = holders(things[:SHOWN])
         rows = [row_of(name, thing, held[name]) for name, thing in things[:SHOWN]]
         if asked[1]:
@@ -170,12 +185,18 @@ class NamespaceMagics(Magics):
         words = line.split()
         zero = "--zero" in words
         names = [w for w in words if w != "--zero"]
-        things = [(n, evaluate(self.shell, n, "%reset_grads")) for n in names] if names else list(named(self.shell, own=True))
+        things = (
+            [(n, evaluate(self.shell, n, "%reset_grads")) for n in names]
+            if names
+            else list(named(self.shell, own=True))
+        )
         wrong = [n for n, thing in things if not is_number_with_graph(thing)]
         if wrong:
             raise Sorry(f"{wrong[0]} is neither a Value nor a Tensor, so it has no gradient to reset.")
         own = {n: Reader(thing) for n, thing in things if is_own(thing)}
-        values = [n for n, thing in things if (own[n].grad(thing) if n in own else isinstance(thing, Value) and thing.grad)]
+        values = [
+            n for n, thing in things if (own[n].grad(thing) if n in own else isinstance(thing, Value) and thing.grad)
+        ]
         tensors = [n for n, thing in things if is_tensor(thing) and thing._grad is not None]
         for name, thing in things:
             if name in own:
@@ -188,7 +209,7 @@ class NamespaceMagics(Magics):
                     thing._grad = thing._grad.detach() * 0
                 else:
                     thing._grad = None
-        said = [f"set to 0: {', '.join(values)}"] * bool(values) + [f"set to {'zeros' if zero else 'None'}: {', '.join(tensors)}"] * bool(
-            tensors
-        )
+        said = [f"set to 0: {', '.join(values)}"] * bool(values) + [
+            f"set to {'zeros' if zero else 'None'}: {', '.join(tensors)}"
+        ] * bool(tensors)
         print("; ".join(said) + "." if said else "There was no gradient to reset.")

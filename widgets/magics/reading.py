@@ -112,7 +112,9 @@ class Program:
             self.name = target.id if isinstance(target, ast.Name) else ""
         self.body = compile(tree, self.filename, "exec")
         named = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)]
-        self.reads = list(dict.fromkeys(n.id for n in sorted(named, key=lambda n: (-n.lineno, -n.col_offset))))  # the last ones first
+        self.reads = list(
+            dict.fromkeys(n.id for n in sorted(named, key=lambda n: (-n.lineno, -n.col_offset)))
+        )  # the last ones first
 
     def run(self, names: dict[str, Any]) -> Any:
         """The result of the code with these names, which it changes. The learner's exceptions pass through."""
@@ -137,7 +139,9 @@ class Program:
 def newest_result(names: Mapping[str, Any], among: Sequence[str]) -> Any:
     """The result of an operation that was computed last, of the names the cell mentions (a cell may end in an `if` or a loop). among: the
     name that is mentioned last comes first."""
-    found = [names[name] for name in among if name in names and is_number_with_graph(names[name]) and _age(names[name]) >= 0]
+    found = [
+        names[name] for name in among if name in names and is_number_with_graph(names[name]) and _age(names[name]) >= 0
+    ]
     if not found or not (isinstance(found[0], Value) or is_tensor(found[0])):
         return found[0] if found else None  # objects of another class do not tell when they were made
     return max((thing for thing in found if isinstance(thing, Value) or is_tensor(thing)), key=_age)

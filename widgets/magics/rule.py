@@ -42,7 +42,9 @@ class RuleMagics(Magics):
         try:
             given = [float(n) for n in numbers]
         except ValueError:
-            raise Sorry(f"After the operation, %rule takes numbers, not {' '.join(numbers)!r}. For example: %rule {name} 0.5") from None
+            raise Sorry(
+                f"After the operation, %rule takes numbers, not {' '.join(numbers)!r}. For example: %rule {name} 0.5"
+            ) from None
         rule = rule_for(name, 2) or rule_for(name, 1)
         op = table_row(name)
         if rule is None and op is None:
@@ -50,13 +52,16 @@ class RuleMagics(Magics):
 
             near = difflib.get_close_matches(name, operations(), 3, 0.5)
             raise Sorry(
-                f"There is no operation {name!r}. " + (f"Near: {', '.join(near)}." if near else "Press tab after %rule for a list.")
+                f"There is no operation {name!r}. "
+                + (f"Near: {', '.join(near)}." if near else "Press tab after %rule for a list.")
             )
         if rule is None:
             return card(name, None, op, [])
         count = len(rule.locals)
         if len(given) > count:
-            raise Sorry(f"{name} has {'one input' if count == 1 else 'two inputs'}, but {len(given)} numbers were given.")
+            raise Sorry(
+                f"{name} has {'one input' if count == 1 else 'two inputs'}, but {len(given)} numbers were given."
+            )
         inputs = (given + [1.0, SECOND][len(given) :])[:count]
         return RuleCard(name, rule, op, inputs)
 
@@ -66,4 +71,7 @@ def operations() -> list[str]:
     import minigrad.api  # noqa: F401
     from minigrad.core.op import TABLE
 
-    return [*RULES, *sorted(name for name in TABLE if name not in RULES and not name.startswith("_") and "Backward" not in name)]
+    return [
+        *RULES,
+        *sorted(name for name in TABLE if name not in RULES and not name.startswith("_") and "Backward" not in name),
+    ]

@@ -14,8 +14,26 @@ from minigrad.tracing.trace import Trace
 from .. import export, page, static
 from ..contract import sent
 
-KINDS = {"html": "text/html", "svg": "image/svg+xml", "png": "image/png", "gif": "image/gif", "apng": "image/apng", "dot": "text/plain"}
-STATE = ("trace", "picture", "leaves", "inputs", "recorded", "sweeps", "step", "notice", "quiz", "network")  # what an exported page needs
+KINDS = {
+    "html": "text/html",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "gif": "image/gif",
+    "apng": "image/apng",
+    "dot": "text/plain",
+}
+STATE = (
+    "trace",
+    "picture",
+    "leaves",
+    "inputs",
+    "recorded",
+    "sweeps",
+    "step",
+    "notice",
+    "quiz",
+    "network",
+)  # what an exported page needs
 
 
 def kind_of(path: Path) -> str:

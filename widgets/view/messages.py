@@ -9,9 +9,30 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-KERNELS_OWN = {"part", "front", "trace", "leaves", "recorded", "sweeps", "notice", "picture", "quiz", "brief", "can_fold", "network"}
+KERNELS_OWN = {
+    "part",
+    "front",
+    "trace",
+    "leaves",
+    "recorded",
+    "sweeps",
+    "notice",
+    "picture",
+    "quiz",
+    "brief",
+    "can_fold",
+    "network",
+}
 KERNELS_OWN |= {"version"}
-ABOUT = {"want": "node", "fold": "what", "find": "text", "open": "node", "look": "cell", "slide": "parameter", "save": "kind"}
+ABOUT = {
+    "want": "node",
+    "fold": "what",
+    "find": "text",
+    "open": "node",
+    "look": "cell",
+    "slide": "parameter",
+    "save": "kind",
+}
 ABOUT |= {"narrow": "width", "back": "fold"}
 
 

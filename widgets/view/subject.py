@@ -3,6 +3,7 @@
 What lives here: reading the graph, and its numbers where the sliders stand. What does not: derivatives (the engine), folds, pictures,
 widgets. Nothing here keeps anything of the learner's alive, and no slider changes anything of it.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -52,7 +53,10 @@ def not_a_graph(thing: object) -> str:
         return ""
     if step := compiled_step(thing):
         if step.shown is None:
-            return step.why or f"{step.__name__} has no program yet. Call it until it has one: four calls are enough for most steps."
+            return (
+                step.why
+                or f"{step.__name__} has no program yet. Call it until it has one: four calls are enough for most steps."
+            )
         if step.shown.pictured is None:
             return f"{step.__name__} has a program, but kept no graph that could be shown. Show a result of the step that you wrote."
         return ""
@@ -60,8 +64,10 @@ def not_a_graph(thing: object) -> str:
         return ""
     kind = type(thing).__name__
     if isinstance(thing, (int, float)):
-        return (f"There is no graph behind a plain number ({thing!r}). "
-                f"Compute it from a Value, for example x = Value({thing!r}); y = x * x, and show y.")
+        return (
+            f"There is no graph behind a plain number ({thing!r}). "
+            f"Compute it from a Value, for example x = Value({thing!r}); y = x * x, and show y."
+        )
     if isinstance(thing, (list, tuple, set, dict)):
         items = thing.values() if isinstance(thing, dict) else thing
         if any(isinstance(item, Value) for item in items):
@@ -77,7 +83,7 @@ def not_a_graph(thing: object) -> str:
 
 
 def _cell_name(filename: str) -> str | None:
-    """"In [4]" for the file name under which IPython compiled a cell, else None."""
+    """ "In [4]" for the file name under which IPython compiled a cell, else None."""
     shell = cells.ipython()
     number = getattr(shell.compile, "_filename_map", {}).get(filename) if shell else None
     return f"In [{number}]" if number is not None else None
@@ -87,7 +93,11 @@ def _of_this_program(unused: list[str], whole: Trace, things: list, names: Mappi
     """Those of the inputs without a part that a cell made beside variables of this graph. A local variable in it may be called like one."""
     shown = {n["label"] for n in whole["nodes"]}
     named = zip(whole["nodes"], things, strict=True)
-    beside = {n["label"] for n, thing in named if n["named"] and (not n["label"].isidentifier() or names.get(n["label"]) is thing)}
+    beside = {
+        n["label"]
+        for n, thing in named
+        if n["named"] and (not n["label"].isidentifier() or names.get(n["label"]) is thing)
+    }
     return [name for name in cells.made_beside(unused, beside) if name not in shown]
 
 
@@ -155,7 +165,9 @@ class Subject:
         if self._whole is None:
             self._labels = {name: _weak(thing) for name, thing in zip(self._graph.names, things, strict=True) if name}
         else:
-            self._labels = {n["label"]: ref for n, ref in zip(self.whole["nodes"], self._objects, strict=True) if n["named"]}
+            self._labels = {
+                n["label"]: ref for n, ref in zip(self.whole["nodes"], self._objects, strict=True) if n["named"]
+            }
         self._graph_done()
         self.start = {leaf: number(self.whole["nodes"][leaf]["value"]) for leaf in self.leaves}
         self.at = dict(self.start)
@@ -214,7 +226,9 @@ class Subject:
             self._say_how_read(graph)
         elif root.grad == 1.0 and root._op and len(things) <= TRACED:  # backward() was called from it
             leaves = zip(graph.kinds, graph.names, things, graph.gradients(), strict=True)
-            self._compare_grads([(name, thing.grad, g) for kind, name, thing, g in leaves if kind == "leaf" and name and g is not None])
+            self._compare_grads(
+                [(name, thing.grad, g) for kind, name, thing, g in leaves if kind == "leaf" and name and g is not None]
+            )
         if isinstance(root, Value) and len(things) <= TRACED and (outdated := recompute(things)):
             graph = record(root, names)
         self._find_network(graph, groups_of(graph, names), names)
@@ -228,9 +242,13 @@ class Subject:
             result = graph.names[graph.root] or "the result"
             self.words.append(OUTDATED.format(result))
         if self._whole and len(things) <= 4 * TABLES:
-            with contextlib.suppress(ValueError):  # an operation that the tape does not know: no sliders, everything else works
+            with contextlib.suppress(
+                ValueError
+            ):  # an operation that the tape does not know: no sliders, everything else works
                 self.tape = Tape(graph)
-                self.leaves = [n["id"] for n in self._whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))]
+                self.leaves = [
+                    n["id"] for n in self._whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))
+                ]
         return graph.objects
 
     def _missed(self, unused: list[str], whole: Trace) -> list[str]:
@@ -271,7 +289,9 @@ class Subject:
             called = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
             graph = self._newest(root, backward_order(root), called)
             names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
-        self._whole = whole = trace(graph, names, cell_name=_cell_name)  # what is not finite is told with the step (live.js)
+        self._whole = whole = trace(
+            graph, names, cell_name=_cell_name
+        )  # what is not finite is told with the step (live.js)
         if isinstance(root, Value) and count == len(graph.objects):
             unused = _of_this_program(unused_inputs(graph.objects, names), whole, graph.objects, names)
             self.words += self._missed(unused, whole)
@@ -281,8 +301,12 @@ class Subject:
         """The newest operations of a big graph."""
         count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
         copies = copy_newest(order, TRACED)
-        self.words.append(f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them.")
-        return record(copies[id(root)], {n: copies[id(x)] for n, x in names.items() if id(x) in copies and n[:1] != "_"})
+        self.words.append(
+            f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them."
+        )
+        return record(
+            copies[id(root)], {n: copies[id(x)] for n, x in names.items() if id(x) in copies and n[:1] != "_"}
+        )
 
     @property
     def traced(self) -> bool:

@@ -27,11 +27,15 @@ def slider_points(recorded: float, now: float, room: int = 121) -> list[float]:
     if abs(recorded) >= 1e100:
         return sorted({abs(recorded) * k / 20 for k in range(-20, 21)} | {recorded, now})
     power = math.floor(math.log10(want))
-    mantissa, steps = next((m, k) for m, k in ((1, 50), (2, 40), (3, 60), (5, 50), (10, 50)) if want <= m * 10.0**power * (1 + 1e-12))
+    mantissa, steps = next(
+        (m, k) for m, k in ((1, 50), (2, 40), (3, 60), (5, 50), (10, 50)) if want <= m * 10.0**power * (1 + 1e-12)
+    )
     while 2 * steps + 1 > max(room, 11) and steps % 2 == 0:
         steps //= 2
     scale = 10.0 ** abs(power)
-    points = {mantissa * k * scale / steps if power >= 0 else mantissa * k / (steps * scale) for k in range(-steps, steps + 1)}
+    points = {
+        mantissa * k * scale / steps if power >= 0 else mantissa * k / (steps * scale) for k in range(-steps, steps + 1)
+    }
     return sorted(points | {recorded, now})
 
 

@@ -27,7 +27,9 @@ class Exercises(Mapping[str, Exercise]):
         key = f"{int(number):02d}"
         if key not in self._chapters:
             if key not in self.chapters():
-                raise KeyError(f"Chapter {key} has no exercises. Chapters that have some: {', '.join(self.chapters())}.")
+                raise KeyError(
+                    f"Chapter {key} has no exercises. Chapters that have some: {', '.join(self.chapters())}."
+                )
             module = importlib.import_module(f"{__name__}.ch{key}")
             self._chapters[key] = {e.id: e for e in module.EXERCISES}
         return self._chapters[key]
@@ -38,7 +40,11 @@ class Exercises(Mapping[str, Exercise]):
         number = id.partition(".")[0]
         known = self.chapter(number) if number.isdigit() and f"{int(number):02d}" in self.chapters() else {}
         if id not in known:
-            near = f"Chapter {number} has {', '.join(known)}." if known else f"Chapters with exercises: {', '.join(self.chapters())}."
+            near = (
+                f"Chapter {number} has {', '.join(known)}."
+                if known
+                else f"Chapters with exercises: {', '.join(self.chapters())}."
+            )
             raise KeyError(f"There is no exercise {id[:20]!r}. {near}")
         return known[id]
 

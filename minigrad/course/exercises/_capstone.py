@@ -86,10 +86,17 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "gelu": Operation(_gelu, random_graphs.their_sum, _numbers(1), lambda r: [-round(r.uniform(20, 45), 1)]),
     "conv1d": Operation(
-        _conv1d, lambda v, tanh: [*map(tanh, v), tanh(v[2]), tanh(v[0])], _numbers(8), lambda r: [0.0, *_numbers(7, 900.0)(r)]
+        _conv1d,
+        lambda v, tanh: [*map(tanh, v), tanh(v[2]), tanh(v[0])],
+        _numbers(8),
+        lambda r: [0.0, *_numbers(7, 900.0)(r)],
     ),
-    "batch_norm": Operation(_batch_norm, random_graphs.as_they_are, _numbers(5), lambda r: [round(r.uniform(5, 9), 2)] * 4),
-    "fixed_point": Operation(_fixed_point, lambda v, tanh: [tanh(v[0] + v[1] + v[2]) * 0.8], _numbers(1, 0.9), lambda r: [0.0]),
+    "batch_norm": Operation(
+        _batch_norm, random_graphs.as_they_are, _numbers(5), lambda r: [round(r.uniform(5, 9), 2)] * 4
+    ),
+    "fixed_point": Operation(
+        _fixed_point, lambda v, tanh: [tanh(v[0] + v[1] + v[2]) * 0.8], _numbers(1, 0.9), lambda r: [0.0]
+    ),
     "lstm_cell": Operation(_lstm_cell, lambda v, _: [v[0], v[1], v[2], v[1], v[0]], _numbers(5), _saturated),
 }
 
@@ -119,7 +126,9 @@ def value_complaint(got: Any, given: dict[str, list[float]]) -> str | None:
     name, xs = got["operation"], given[got["operation"]]
     want = OPERATIONS[name].values(xs)
     if len(got["values"]) != len(want):
-        return f"{name} of {_at(xs)} has {len(want)} result{'s' if len(want) > 1 else ''}, and yours {len(got['values'])}"
+        return (
+            f"{name} of {_at(xs)} has {len(want)} result{'s' if len(want) > 1 else ''}, and yours {len(got['values'])}"
+        )
     for k, (mine, right) in enumerate(zip(got["values"], want, strict=True)):
         if not abs(mine - right) <= 1e-9 * max(1.0, abs(right)):
             which = f"result {k} of {name}" if len(want) > 1 else name
@@ -156,4 +165,8 @@ def graph_complaint(got: Any, _points: Any, seed: int, graphs: int) -> str | Non
     op = OPERATIONS[got["operation"]]
     found = random_graphs.errors(got["given"], _mixed(op), graphs, seed, op.into)
     right = sum(error <= NEAR for error in found)
-    return None if right == graphs else f"in {graphs - right} of the {graphs} graphs the gradient differs from central differences"
+    return (
+        None
+        if right == graphs
+        else f"in {graphs - right} of the {graphs} graphs the gradient differs from central differences"
+    )

@@ -21,5 +21,18 @@ def network_truth(name: str, seed: int, top: float) -> list:
     y = torch.nn.functional.batch_norm(h, None, None, gamma, beta, training=True)
     a = torch.tanh(y)
     z = a @ W2.T + b2
-    at = {"z": z, "W2": W2, "b2": b2, "a": a, "y": y, "gamma": gamma, "beta": beta, "h": h, "W1": W1, "b1": b1, "e": e, "C": C}
+    at = {
+        "z": z,
+        "W2": W2,
+        "b2": b2,
+        "a": a,
+        "y": y,
+        "gamma": gamma,
+        "beta": beta,
+        "h": h,
+        "W1": W1,
+        "b1": b1,
+        "e": e,
+        "C": C,
+    }
     return torch.autograd.grad(torch.nn.functional.cross_entropy(z, targets), at[name])[0].tolist()

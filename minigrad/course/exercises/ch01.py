@@ -38,12 +38,24 @@ check.predict("01.a", 30)
 """,
     probes=(Probe("dy/dx at x = 1", want=30, driver=drivers.value, rtol=1e-6),),
     bank=(
-        Wrong("stopped at the square", 10, "You stopped at the square. The inside, 3x + 2, changes too: multiply by its derivative."),
+        Wrong(
+            "stopped at the square",
+            10,
+            "You stopped at the square. The inside, 3x + 2, changes too: multiply by its derivative.",
+        ),
         Wrong("dropped u", 6, "You dropped u = 5. The derivative of u² is 2u, not 2; then comes the inside."),
         Wrong("y itself", 25, "That is y, the value. The question is how fast y changes when x moves."),
         Wrong("forgot the 2 of the square", 15, "u² has derivative 2u: one factor is missing."),
-        Wrong("the inside's slope twice", 90, "The inside contributes its slope 3 once; somewhere it came in a second time."),
-        Wrong("derivative of the inside only", 3, "That is the derivative of the inside. The square around it multiplies it by 2u."),
+        Wrong(
+            "the inside's slope twice",
+            90,
+            "The inside contributes its slope 3 once; somewhere it came in a second time.",
+        ),
+        Wrong(
+            "derivative of the inside only",
+            3,
+            "That is the derivative of the inside. The square around it multiplies it by 2u.",
+        ),
     ),
     hints=Hints(
         nudge="Give the inside a name: u = 3x + 2. How fast does y change with u, and u with x?",
@@ -91,18 +103,44 @@ EX_A2 = ask(
     comment="A loss depends on a hundred weights, and you need all hundred derivatives.\nHow often does the program run, each way?",
     answer={ONE_SIDE: 101, BOTH_SIDES: 200, FORWARD: 1, BACKWARD: 1},
     wrong=(
-        ("forgets the run without a nudge", {ONE_SIDE: 100}, "A nudge shows how much the loss changes. What do you compare it with?"),
-        ("as many as with both sides", {ONE_SIDE: 200},
-         "To one side, all nudged runs are compared with the same one, the run without a nudge."),
+        (
+            "forgets the run without a nudge",
+            {ONE_SIDE: 100},
+            "A nudge shows how much the loss changes. What do you compare it with?",
+        ),
+        (
+            "as many as with both sides",
+            {ONE_SIDE: 200},
+            "To one side, all nudged runs are compared with the same one, the run without a nudge.",
+        ),
         ("one nudge for all", {ONE_SIDE: 1}, "One nudged run tells you about one weight. How many weights are there?"),
         ("one side of each pair", {BOTH_SIDES: 100}, "Each weight is nudged twice, up and down."),
-        ("two runs forward", {FORWARD: 2}, "Nothing is nudged here, so there is only one point at which to run the program."),
+        (
+            "two runs forward",
+            {FORWARD: 2},
+            "Nothing is nudged here, so there is only one point at which to run the program.",
+        ),
         ("two runs backward", {BACKWARD: 2}, "How many slopes did one backward pass give you for y = (3x + 2)²?"),
-        ("no run forward", {FORWARD: 0}, "The backward pass goes through what a run has recorded. Something has to record it first."),
-        ("compares with the middle", {BOTH_SIDES: 201},
-         "To both sides, the two of a pair are compared; the run in the middle is not used."),
-        ("one backward for each weight", {BACKWARD: 100}, "How many slopes did one backward pass give you for y = (3x + 2)²?"),
-        ("one forward for each weight", {FORWARD: 100}, "Nothing is nudged here, so there is only one point at which to run the program."),
+        (
+            "no run forward",
+            {FORWARD: 0},
+            "The backward pass goes through what a run has recorded. Something has to record it first.",
+        ),
+        (
+            "compares with the middle",
+            {BOTH_SIDES: 201},
+            "To both sides, the two of a pair are compared; the run in the middle is not used.",
+        ),
+        (
+            "one backward for each weight",
+            {BACKWARD: 100},
+            "How many slopes did one backward pass give you for y = (3x + 2)²?",
+        ),
+        (
+            "one forward for each weight",
+            {FORWARD: 100},
+            "Nothing is nudged here, so there is only one point at which to run the program.",
+        ),
     ),
     hints=(
         "Count for three weights first, with a pencil: which runs are needed, and which can be shared?",
@@ -226,10 +264,14 @@ def descend(loss, ws, lr, steps, h=1e-6):
     bank=(
         Wrong(
             "in place",
-            but(SOLUTION_B, "        ws = [w - lr * slope for w, slope in zip(ws, slopes)]\n", """\
+            but(
+                SOLUTION_B,
+                "        ws = [w - lr * slope for w, slope in zip(ws, slopes)]\n",
+                """\
         for i in range(len(ws)):
             ws[i] -= lr * slopes[i]
-"""),
+""",
+            ),
             "The steps are right, but they are written into the list that the caller handed over, so the caller's starting point is gone. "
             "Work on a copy: ws = list(ws).",
             on=(KEPT, "two weights", "two weights that depend on each other"),
@@ -242,12 +284,16 @@ def descend(loss, ws, lr, steps, h=1e-6):
         ),
         Wrong(
             "one weight after the other",
-            but(SOLUTION_B, INNER, """\
+            but(
+                SOLUTION_B,
+                INNER,
+                """\
         for i in range(len(ws)):
             nudged = list(ws)
             nudged[i] += h
             ws[i] -= lr * (loss(nudged) - loss(ws)) / h
-"""),
+""",
+            ),
             "You move the first weight before you have looked at the second, so the slopes belong to different points. "
             "A step uses the slopes of one point: collect them all, then move.",
             on=("two weights that depend on each other", "a line through three points"),
@@ -308,7 +354,10 @@ def descend(loss, ws, lr, steps, h=1e-6):
         ),
         Wrong(
             "slopes of the start",
-            but(SOLUTION_B, "    for _ in range(steps):\n" + INNER, """\
+            but(
+                SOLUTION_B,
+                "    for _ in range(steps):\n" + INNER,
+                """\
     here = loss(ws)
     slopes = []
     for i in range(len(ws)):
@@ -317,7 +366,8 @@ def descend(loss, ws, lr, steps, h=1e-6):
         slopes.append((loss(nudged) - here) / h)
     for _ in range(steps):
         ws = [w - lr * slope for w, slope in zip(ws, slopes)]
-"""),
+""",
+            ),
             "Every step uses the slopes of the starting point. The ground changes as you walk: measure again before each step.",
             on=("one weight, ten steps", "two weights"),
         ),
@@ -404,15 +454,23 @@ EX_C = Exercise(
     stub=STUB_C,
     solution=but(STUB_C, "x ** 3  # here it is right to ten digits", "(1_000_000 * x).sin()"),
     probes=(
-        Probe("near x = 1", (1.0,), None, drivers.fooled, accept=lambda got, *_: _fooled(got),
-              draw=lambda r: (round(r.uniform(0.9, 1.1), 3),)),
+        Probe(
+            "near x = 1",
+            (1.0,),
+            None,
+            drivers.fooled,
+            accept=lambda got, *_: _fooled(got),
+            draw=lambda r: (round(r.uniform(0.9, 1.1), 3),),
+        ),
     ),
     bank=(
         Wrong(
             "flat there",
             but(STUB_C, "x ** 3", "(x - 3) ** 0"),
             "Where the slope is 0, no error can be measured in percent. The function has to rise or fall at x = 1.",
-            when=lambda seen: seen.value("near x = 1").get("exact") == 0 or "not depend" in seen.value("near x = 1").get("!", ""),
+            when=lambda seen: (
+                seen.value("near x = 1").get("exact") == 0 or "not depend" in seen.value("near x = 1").get("!", "")
+            ),
         ),
         Wrong(
             "a pole",

@@ -17,12 +17,24 @@ EX_A = ask(
     "What is its gradient at x = 2, and at x = -1? Replace None by your answers.",
     answer={"at x = 2": 4, "at x = -1": -3},
     wrong=(
-        ("the other branch", {"at x = -1": -2}, "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1."),
+        (
+            "the other branch",
+            {"at x = -1": -2},
+            "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1.",
+        ),
         ("sign", {"at x = -1": 3}, "At x = -1 the line -3x + 1 ran. When x grows, does it rise or fall?"),
         ("slope without x", {"at x = 2": 2}, "At x = 2 the square ran. Its slope is 2x, and x is not 1."),
         ("the value", {"at x = -1": 4}, "That is the value there. The gradient says how fast it changes."),
-        ("the other branch at 2", {"at x = 2": -3}, "At x = 2 the test x > 0 holds: the branch that ran, and was recorded, is x²."),
-        ("the constant", {"at x = -1": 1}, "A constant that is added moves the whole line, and does not make it steeper."),
+        (
+            "the other branch at 2",
+            {"at x = 2": -3},
+            "At x = 2 the test x > 0 holds: the branch that ran, and was recorded, is x².",
+        ),
+        (
+            "the constant",
+            {"at x = -1": 1},
+            "A constant that is added moves the whole line, and does not make it steeper.",
+        ),
         ("a sum of branches", {"at x = 2": 1}, "Only one branch ran. The other one is not in the graph at all."),
     ),
     hints=(
@@ -33,7 +45,9 @@ EX_A = ask(
     reveal="At 2 the program squared: 2x = 4. At -1 it went the other way: the slope of -3x + 1 is -3.",
     fresh=lambda r: (
         lambda k, x: Fresh(
-            f"f(x) returns {k}x when x > 10, and x² otherwise. What is the gradient at x = {x}?", 2 * x, wrong=((k, "x > 10 fails here."),)
+            f"f(x) returns {k}x when x > 10, and x² otherwise. What is the gradient at x = {x}?",
+            2 * x,
+            wrong=((k, "x > 10 fails here."),),
         )
     )(r.randint(30, 50), r.randint(2, 9)),
 )
@@ -78,7 +92,10 @@ def _looks(parents, kinds):
     children = [[c for c, of in enumerate(parents) for p in of if p == n] for n in range(len(parents))]
     colours = [kind for kind in kinds]
     for _ in parents:
-        around = [(sorted(str(colours[p]) for p in parents[n]), sorted(str(colours[c]) for c in children[n])) for n in range(len(parents))]
+        around = [
+            (sorted(str(colours[p]) for p in parents[n]), sorted(str(colours[c]) for c in children[n]))
+            for n in range(len(parents))
+        ]
         colours = [hash((str(colours[n]), str(around[n]))) for n in range(len(parents))]
     return sorted(colours)
 
@@ -97,11 +114,17 @@ def _the_shape(got, *_):
     if (operations, edges) != (5, 9):
         return f"it has {operations} operations and {edges} edges"
     wanted = ["leaf" if not of else "operation" for of in SHAPE]
-    return None if _looks(parents, kinds) == _looks(SHAPE, wanted) else "as many nodes and edges as the drawing, but joined in another way"
+    return (
+        None
+        if _looks(parents, kinds) == _looks(SHAPE, wanted)
+        else "as many nodes and edges as the drawing, but joined in another way"
+    )
 
 
 def _count(kind):
-    return lambda seen: isinstance(seen.value("the shape"), dict) and seen.value("the shape").get("kinds", []).count(kind)
+    return lambda seen: (
+        isinstance(seen.value("the shape"), dict) and seen.value("the shape").get("kinds", []).count(kind)
+    )
 
 
 STUB_B = '''\
@@ -133,8 +156,14 @@ EX_B = Exercise(
     stub=STUB_B,
     solution=SOLUTION_B,
     probes=(
-        Probe("the shape", (0.5, 0.7), None, drivers.shape_of, accept=_the_shape,
-              draw=lambda r: (round(r.uniform(0.2, 0.9), 2), round(r.uniform(0.2, 0.9), 2))),
+        Probe(
+            "the shape",
+            (0.5, 0.7),
+            None,
+            drivers.shape_of,
+            accept=_the_shape,
+            draw=lambda r: (round(r.uniform(0.2, 0.9), 2), round(r.uniform(0.2, 0.9), 2)),
+        ),
     ),
     bank=(
         Wrong(
@@ -228,7 +257,9 @@ def _root_first_and_complete(got, leaves, steps):
         if node not in seen:
             seen.add(node)
             op, *inputs = steps[node - leaves] if node >= leaves else ("AccumulateGrad",)
-            wanted.append({"times 3": "Mul", "plus 1": "Add"}.get(op, op.capitalize() if op != "AccumulateGrad" else op))
+            wanted.append(
+                {"times 3": "Mul", "plus 1": "Add"}.get(op, op.capitalize() if op != "AccumulateGrad" else op)
+            )
             todo += inputs
     names = [n.rpartition("::")[2].removesuffix("Backward0") for n in got]
     if sorted(names) != sorted(wanted):
@@ -285,8 +316,13 @@ EX_C = Exercise(
             accept=_root_first_and_complete,
             draw=_draw_program(True),
         ),
-        Probe("a chain of 100,000 nodes", (100_000,), lambda n: {"names": n, "first": "Add0", "last": f"Add{n - 1}"}, drivers.walk_chain,
-              draw=lambda r: (100_000 - r.randrange(999),)),
+        Probe(
+            "a chain of 100,000 nodes",
+            (100_000,),
+            lambda n: {"names": n, "first": "Add0", "last": f"Add{n - 1}"},
+            drivers.walk_chain,
+            draw=lambda r: (100_000 - r.randrange(999),),
+        ),
     ),
     bank=(
         Wrong(
@@ -308,7 +344,9 @@ def walk(y):
 """,
             "Python allows about a thousand calls inside each other, and this chain is deeper: keep a list of the nodes that are still to "
             "be visited, and a loop.",
-            when=lambda seen: seen.error("a chain of 100,000 nodes") == "RecursionError" and not seen.error("c = 3x² + 1"),
+            when=lambda seen: (
+                seen.error("a chain of 100,000 nodes") == "RecursionError" and not seen.error("c = 3x² + 1")
+            ),
         ),
         Wrong(
             "leaves left out",
@@ -321,7 +359,9 @@ def walk(y):
         ),
         Wrong(
             "only the first parent",
-            SOLUTION_C.replace("parent for parent, _ in node.next_functions", "parent for parent, _ in node.next_functions[:1]"),
+            SOLUTION_C.replace(
+                "parent for parent, _ in node.next_functions", "parent for parent, _ in node.next_functions[:1]"
+            ),
             "A node is missing. Follow all pairs of next_functions, not only the first; and two nodes may have the same name, so "
             "remember the nodes that you have seen, not their names.",
             on=("z = sin(x · y)",),
@@ -400,7 +440,10 @@ def walk(y):
         lambda n: Fresh(
             f"w = x * x * ... * x with {n} factors, from one leaf x. How many nodes has the graph, the leaf's own included?",
             n,
-            wrong=((n - 1, "The leaf has an AccumulateGrad node."), (n + 1, "n factors need one product fewer than n.")),
+            wrong=(
+                (n - 1, "The leaf has an AccumulateGrad node."),
+                (n + 1, "n factors need one product fewer than n."),
+            ),
         )
     )(r.randint(5, 9)),
     reused=True,
@@ -482,7 +525,9 @@ def _honest(name, parents):
 
 def _cycle(name, parents):
     lengths = {"a value that is its own parent": 1, "a cycle of three": 3, "a cycle below the root": 0}
-    return Probe(name, (parents,), driver=drivers.values_found, raises=("GraphCycleError",), draw=_draw_cycle(lengths[name]))
+    return Probe(
+        name, (parents,), driver=drivers.values_found, raises=("GraphCycleError",), draw=_draw_cycle(lengths[name])
+    )
 
 
 EX_D = Exercise(
@@ -537,28 +582,38 @@ EX_D = Exercise(
         ),
         Wrong(
             "asks the wrong set first",
-            SOLUTION_D.replace("""\
+            SOLUTION_D.replace(
+                """\
         if v in on_the_way:
             raise GraphCycleError("a value was made from itself")
         if v in seen:
             return
-""", """\
+""",
+                """\
         if v in seen:
             return
         if v in on_the_way:
             raise GraphCycleError("a value was made from itself")
-"""),
+""",
+            ),
             "No cycle is noticed. When a cycle closes, the value has been seen already, so a return for seen values comes too early; and "
             "the error has to be raised, not returned.",
-            when=lambda seen: not any(map(seen.error, ("a value that is its own parent", "a cycle of three", "a cycle below the root")))
-            and len(set(seen.value("a chain"))) == len(seen.value("a chain")),
+            when=lambda seen: (
+                not any(
+                    map(seen.error, ("a value that is its own parent", "a cycle of three", "a cycle below the root"))
+                )
+                and len(set(seen.value("a chain"))) == len(seen.value("a chain"))
+            ),
         ),
         Wrong(
             "visits again",
             SOLUTION_D.replace("        if v in seen:\n            return\n", ""),
             "The cycles are found. A value that is used twice is in the list twice, though: return at once if it has been visited.",
-            when=lambda seen: len(set(seen.value("a value used twice is no cycle"))) < len(seen.value("a value used twice is no cycle"))
-            and seen.error("a cycle of three") == "GraphCycleError",
+            when=lambda seen: (
+                len(set(seen.value("a value used twice is no cycle")))
+                < len(seen.value("a value used twice is no cycle"))
+                and seen.error("a cycle of three") == "GraphCycleError"
+            ),
         ),
         Wrong(
             "no memory at all",

@@ -32,7 +32,9 @@ EX_A = ask(
     reveal="Fifty factors, most of them between 0.9 and 0.97: about 0.03 is left.",
     fresh=lambda r: (
         lambda n: Fresh(
-            f"{n} steps let 0.9 through, one after the other. What part comes out?", 0.9**n, wrong=((0.9, "That is one step."),)
+            f"{n} steps let 0.9 through, one after the other. What part comes out?",
+            0.9**n,
+            wrong=((0.9, "That is one step."),),
         )
     )(r.randint(12, 40)),
 )
@@ -50,7 +52,11 @@ EX_A2 = ask(
     rtol=1.4e-3,
     wrong=(
         ("only the outer factor", 0.2829, "That is cos(exp(x²)), only the outer factor. Two more factors follow."),
-        ("rounded too early", 0.3570, "Close, and wrong: the cosine was rounded too early. Keep all digits until the end."),
+        (
+            "rounded too early",
+            0.3570,
+            "Close, and wrong: the cosine was rounded too early. Keep all digits until the end.",
+        ),
         ("rounded to two digits", 0.36, "The idea is right, but three digits are needed."),
         ("sign", -0.3632, "The derivative of sin is cos, with a plus sign, and the cosine is positive here."),
         ("exp only", 1.284, "That is exp(x²), one of the three factors."),
@@ -218,8 +224,10 @@ EX_B = Exercise(
         ),
         Wrong(
             "only one path",
-            EVERY_PATH.replace("sum(local * slope(graph, source, leaf) for source, local in graph[root])",
-                               "graph[root][0][1] * slope(graph, graph[root][0][0], leaf) if graph[root] else 0.0"),
+            EVERY_PATH.replace(
+                "sum(local * slope(graph, source, leaf) for source, local in graph[root])",
+                "graph[root][0][1] * slope(graph, graph[root][0][0], leaf) if graph[root] else 0.0",
+            ),
             "Only the first input of each row is followed. The other inputs lead to the leaf, too.",
             on=("two paths", "an input that is used twice"),
         ),
@@ -292,7 +300,9 @@ def slope(graph, root, leaf):
             "stumbles where nothing arrives",
             _b("total.get(leaf, 0.0)", "total[leaf]").replace("total.get(name, 0.0)", "total[name]"),
             "Some names never receive anything, because the root does not depend on them. Their slope is zero, not an error.",
-            when=lambda seen: seen.error("an input that has no part in it") == "KeyError" and not seen.error("two paths"),
+            when=lambda seen: (
+                seen.error("an input that has no part in it") == "KeyError" and not seen.error("two paths")
+            ),
         ),
     ),
     hints=Hints(
@@ -333,18 +343,66 @@ EX_C = ask(
             {"A: multiplications": 990},
             "A: multiplications: that is the cheapest pair first, (20×4)(4×3). A cheap first step can make a later one expensive.",
         ),
-        ("from the right", {"A: multiplications": 5760}, "A: multiplications: that is from the right. Try the other end, and the middle."),
-        ("middle pair, then right", {"A: multiplications": 5040}, "A: multiplications: that is one of the five bracketings, not the best."),
-        ("both ends", {"A: multiplications": 1360}, "A: multiplications: that is both ends first. There are five bracketings in all."),
-        ("counts numbers", {"A: multiplications": 282}, "A: multiplications: that is the size of the matrices. (a×b)(b×c) takes a·b·c."),
-        ("only the last product", {"A: multiplications": 450}, "A: multiplications: that is one of the three products. Add all three."),
-        ("from the left", {"B: multiplications": 80_800}, "B: multiplications: that is from the left. Is there a narrow place?"),
-        ("right to left in B", {"B: multiplications": 66_600}, "B: multiplications: that is from the right. Is there a narrow place?"),
-        ("forgets the last product", {"B: multiplications": 7600}, "B: multiplications: two products are there. The third joins them."),
-        ("A neither", {"A: mode": "neither"}, "A: mode: five bracketings are possible, and the cheapest does begin at an end."),
-        ("A forward", {"A: mode": "forward"}, "A: mode: there are fewer outputs, on the left, than inputs. Which end is cheaper?"),
-        ("B reverse", {"B: mode": "reverse"}, "B: mode: from the left you build a matrix of 40 rows and 60 columns. Is it needed?"),
-        ("B forward", {"B: mode": "forward"}, "B: mode: from the right you build a matrix of 50 rows and 30 columns. Is it needed?"),
+        (
+            "from the right",
+            {"A: multiplications": 5760},
+            "A: multiplications: that is from the right. Try the other end, and the middle.",
+        ),
+        (
+            "middle pair, then right",
+            {"A: multiplications": 5040},
+            "A: multiplications: that is one of the five bracketings, not the best.",
+        ),
+        (
+            "both ends",
+            {"A: multiplications": 1360},
+            "A: multiplications: that is both ends first. There are five bracketings in all.",
+        ),
+        (
+            "counts numbers",
+            {"A: multiplications": 282},
+            "A: multiplications: that is the size of the matrices. (a×b)(b×c) takes a·b·c.",
+        ),
+        (
+            "only the last product",
+            {"A: multiplications": 450},
+            "A: multiplications: that is one of the three products. Add all three.",
+        ),
+        (
+            "from the left",
+            {"B: multiplications": 80_800},
+            "B: multiplications: that is from the left. Is there a narrow place?",
+        ),
+        (
+            "right to left in B",
+            {"B: multiplications": 66_600},
+            "B: multiplications: that is from the right. Is there a narrow place?",
+        ),
+        (
+            "forgets the last product",
+            {"B: multiplications": 7600},
+            "B: multiplications: two products are there. The third joins them.",
+        ),
+        (
+            "A neither",
+            {"A: mode": "neither"},
+            "A: mode: five bracketings are possible, and the cheapest does begin at an end.",
+        ),
+        (
+            "A forward",
+            {"A: mode": "forward"},
+            "A: mode: there are fewer outputs, on the left, than inputs. Which end is cheaper?",
+        ),
+        (
+            "B reverse",
+            {"B: mode": "reverse"},
+            "B: mode: from the left you build a matrix of 40 rows and 60 columns. Is it needed?",
+        ),
+        (
+            "B forward",
+            {"B: mode": "forward"},
+            "B: mode: from the right you build a matrix of 50 rows and 30 columns. Is it needed?",
+        ),
     ),
     hints=(
         "There are five ways to bracket four factors. Write them down before you count.",

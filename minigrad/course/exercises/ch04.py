@@ -20,13 +20,25 @@ EX_A = ask(
     comment="x = 5, a = 4x, b = a², c = b + 3a. The seed on c is 1.\nFill in the ledger: replace each None by a number.",
     answer={"db/da": 40, "b.grad": 1, "a.grad": 43, "x.grad": 172},
     wrong=(
-        ("value instead of derivative", {"db/da": 400}, "db/da: that is the value of b. How fast does a² change with a?"),
+        (
+            "value instead of derivative",
+            {"db/da": 400},
+            "db/da: that is the value of b. How fast does a² change with a?",
+        ),
         ("a instead of 2a", {"db/da": 20}, "db/da: the derivative of a² is 2a, not a."),
         ("one user of a", {"a.grad": 40}, "a.grad: a has a second user. c uses it directly, not only through b."),
         ("the other user of a", {"a.grad": 3}, "a.grad: a has a second user. b uses it as well."),
-        ("multiplied where paths meet", {"a.grad": 120}, "a.grad: where two contributions meet they are added, not multiplied."),
+        (
+            "multiplied where paths meet",
+            {"a.grad": 120},
+            "a.grad: where two contributions meet they are added, not multiplied.",
+        ),
         ("×4 still to do", {"x.grad": 43}, "x.grad: one row is missing. a = 4x has a local derivative, too."),
-        ("local without upstream", {"x.grad": 4}, "x.grad: that is the local derivative. Multiply it by the gradient of a."),
+        (
+            "local without upstream",
+            {"x.grad": 4},
+            "x.grad: that is the local derivative. Multiply it by the gradient of a.",
+        ),
         ("one path only", {"x.grad": 160}, "x.grad: only one of the two contributions to a has been counted."),
         ("the other path only", {"x.grad": 12}, "x.grad: only one of the two contributions to a has been counted."),
         ("b's value", {"b.grad": 400}, "b.grad: that is the value of b. How far does c move when b moves by a little?"),
@@ -67,24 +79,61 @@ EX_B = ask(
     '"sum" (a contribution is missing where paths meet) or "sign".',
     answer={"A: row": 4, "A: mistake": "swap", "B: row": 5, "B: mistake": "sum", "C: row": 3, "C: mistake": "upstream"},
     wrong=(
-        ("A: the consequence", {"A: row": 6}, "A: row: that row only adds up what the rows above say. One of them is wrong already."),
-        ("A: the right half", {"A: row": 5}, "A: row: the local derivative of u·v with respect to v is u, as the row has it."),
-        *((f"A: row {n}", {"A: row": n}, "A: row: that row follows from those above it. Look further down.") for n in (1, 2, 3)),
-        *((f"B: row {n}", {"B: row": n}, "B: row: that row follows from those above it. Look further down.") for n in (1, 2, 3)),
-        *((f"C: row {n}", {"C: row": n}, "C: row: that row follows from those above it. Look further down.") for n in (1, 2)),
+        (
+            "A: the consequence",
+            {"A: row": 6},
+            "A: row: that row only adds up what the rows above say. One of them is wrong already.",
+        ),
+        (
+            "A: the right half",
+            {"A: row": 5},
+            "A: row: the local derivative of u·v with respect to v is u, as the row has it.",
+        ),
+        *(
+            (f"A: row {n}", {"A: row": n}, "A: row: that row follows from those above it. Look further down.")
+            for n in (1, 2, 3)
+        ),
+        *(
+            (f"B: row {n}", {"B: row": n}, "B: row: that row follows from those above it. Look further down.")
+            for n in (1, 2, 3)
+        ),
+        *(
+            (f"C: row {n}", {"C: row": n}, "C: row: that row follows from those above it. Look further down.")
+            for n in (1, 2)
+        ),
         ("A: sign", {"A: mistake": "sign"}, "A: mistake: nothing in this program has a minus sign."),
         ("B: sign", {"B: mistake": "sign"}, "B: mistake: nothing in this program has a minus sign."),
         ("C: sum", {"C: mistake": "sum"}, "C: mistake: no value has two users here, so no paths meet."),
         ("A: sum", {"A: mistake": "sum"}, "A: mistake: both contributions to u are there. Is each of them right?"),
-        ("A: upstream", {"A: mistake": "upstream"}, "A: mistake: the upstream gradient is in the row. Look at its other factor."),
+        (
+            "A: upstream",
+            {"A: mistake": "upstream"},
+            "A: mistake: the upstream gradient is in the row. Look at its other factor.",
+        ),
         ("B: the consequence", {"B: row": 6}, "B: row: its arithmetic is right; the number it starts from is not."),
-        ("B: the last product", {"B: row": 4}, "B: row: upstream times local is right there. What happens to it afterwards?"),
+        (
+            "B: the last product",
+            {"B: row": 4},
+            "B: row: upstream times local is right there. What happens to it afterwards?",
+        ),
         ("B: upstream", {"B: mistake": "upstream"}, "B: mistake: each product is right. How many rows end in a?"),
         ("B: swap", {"B: mistake": "swap"}, "B: mistake: there is no product of two values in this program."),
-        ("C: another row", {"C: row": 4}, "C: row: that row is upstream gradient times the value of w, as it should be."),
-        ("C: the last row", {"C: row": 5}, "C: row: t has a minus sign in front of it, so the sign of its gradient is right."),
+        (
+            "C: another row",
+            {"C: row": 4},
+            "C: row: that row is upstream gradient times the value of w, as it should be.",
+        ),
+        (
+            "C: the last row",
+            {"C: row": 5},
+            "C: row: t has a minus sign in front of it, so the sign of its gradient is right.",
+        ),
         ("C: sign", {"C: mistake": "sign"}, "C: mistake: the sign is wrong as well, but something larger is missing."),
-        ("C: swap", {"C: mistake": "swap"}, "C: mistake: the local derivative is the right factor. It is alone, though."),
+        (
+            "C: swap",
+            {"C: mistake": "swap"},
+            "C: mistake: the local derivative is the right factor. It is alone, though.",
+        ),
     ),
     hints=(
         "Compute each ledger yourself, from the top, and stop at the first row that differs.",
@@ -95,7 +144,9 @@ EX_B = ask(
     reveal="A, row 4: the local derivative to u is v. B, row 5: of the two rows that end in a, one is missing. C, row 3: local alone.",
     fresh=lambda r: (
         lambda u, v, g: Fresh(
-            f"p = u·v with u = {u}, v = {v}, and p.grad = {g}. What does p pass to u?", g * v, wrong=((g * u, "The *other* factor."),)
+            f"p = u·v with u = {u}, v = {v}, and p.grad = {g}. What does p pass to u?",
+            g * v,
+            wrong=((g * u, "The *other* factor."),),
         )
     )(r.randint(2, 5), r.randint(6, 9), r.randint(2, 7)),
 )
@@ -142,7 +193,10 @@ PROGRAMS = {
     "max passes to the larger": ("abc", [("m", "max", "a", "b"), ("L", "*", "m", "c")]),
     "a value with two users": ("ab", [("p", "*", "a", "b"), ("q", "-", "p", "a"), ("L", "*", "q", "p")]),
     "a product with itself": ("xt", [("d", "-", "x", "t"), ("L", "*", "d", "d")]),
-    "a long and a short path": ("xy", [("p", "*", "x", "y"), ("q", "+", "p", "y"), ("r", "*", "q", "p"), ("L", "-", "r", "x")]),
+    "a long and a short path": (
+        "xy",
+        [("p", "*", "x", "y"), ("q", "+", "p", "y"), ("r", "*", "q", "p"), ("L", "-", "r", "x")],
+    ),
     "with another seed": ("wxb", [("p", "*", "w", "x"), ("L", "*", "p", "b")]),
 }
 COMPUTE = {"+": lambda x, y: x + y, "-": lambda x, y: x - y, "*": lambda x, y: x * y, "max": lambda x, y: largest(x, y)}
@@ -289,7 +343,11 @@ EX_C = Exercise(
         lambda a, b: Fresh(
             f"p = a·b and L = p + a, at a = {a}, b = {b}, seed 1. What is a.grad?",
             b + 1,
-            wrong=((b, "a has a second user, the sum."), (1, "The product contributes as well."), (a + 1, "The *other* factor.")),
+            wrong=(
+                (b, "a has a second user, the sum."),
+                (1, "The product contributes as well."),
+                (a + 1, "The *other* factor."),
+            ),
         )
     )(r.randint(6, 9), r.randint(3, 5)),
 )

@@ -135,7 +135,10 @@ def _draw(names, positive=(), negative=()):
 
     def draw(r):
         sizes = dict(zip(names, r.sample([2, 3, 4, 5, 6], len(names)), strict=True))
-        return {n: float(size if n in positive else -size if n in negative else r.choice([-size, size])) for n, size in sizes.items()}
+        return {
+            n: float(size if n in positive else -size if n in negative else r.choice([-size, size]))
+            for n, size in sizes.items()
+        }
 
     return draw
 
@@ -143,7 +146,11 @@ def _draw(names, positive=(), negative=()):
 def _grads(expression, inputs, want, name="", **signs):
     draw = _draw(tuple(inputs), **signs)
     return Probe(
-        name or f"gradients of {expression}", (expression, inputs), want, drivers.value_grads, draw=lambda r: (expression, draw(r))
+        name or f"gradients of {expression}",
+        (expression, inputs),
+        want,
+        drivers.value_grads,
+        draw=lambda r: (expression, draw(r)),
     )
 
 
@@ -236,7 +243,9 @@ EX_A = Exercise(
                 draw=lambda r: ("relu(a)", {"a": -float(r.randint(2, 9))}),
             ),
             Probe("relu at zero", ("relu(a)", {"a": 0.0}), {"a": 0.0}, drivers.value_grads),
-            _forward("relu computes", "relu(a) + relu(b)", {"a": 3.0, "b": -4.0}, 3.0, positive=("a",), negative=("b",)),
+            _forward(
+                "relu computes", "relu(a) + relu(b)", {"a": 3.0, "b": -4.0}, 3.0, positive=("a",), negative=("b",)
+            ),
             _grads(
                 "relu(a) * b + relu(c) * b",
                 {"a": 3.0, "b": 5.0, "c": -4.0},
@@ -299,22 +308,41 @@ EX_A = Exercise(
             )
             for form, old, new, shows in (
                 ("1 + x", "        return self + other\n", "        return Value(other + self.data)\n", "(1 + a) * b"),
-                ("3 * x", "    def __rmul__(self, other):\n        return self * other\n",
-                 "    def __rmul__(self, other):\n        return Value(other * self.data)\n", "(3 * a) * b"),
-                ("x - 1", "    def __sub__(self, other):\n",
-                 "    def __sub__(self, other):\n        if not isinstance(other, Value):\n            return Value(self.data - other)\n",
-                 "(a - 1) * b"),
+                (
+                    "3 * x",
+                    "    def __rmul__(self, other):\n        return self * other\n",
+                    "    def __rmul__(self, other):\n        return Value(other * self.data)\n",
+                    "(3 * a) * b",
+                ),
+                (
+                    "x - 1",
+                    "    def __sub__(self, other):\n",
+                    "    def __sub__(self, other):\n        if not isinstance(other, Value):\n            return Value(self.data - other)\n",  # noqa: E501
+                    "(a - 1) * b",
+                ),
                 ("1 - x", "        return -self + other\n", "        return Value(other - self.data)\n", "(1 - a) * b"),
-                ("x / 2", "    def __truediv__(self, other):\n", "    def __truediv__(self, other):\n"
-                 "        if not isinstance(other, Value):\n            return Value(self.data / other)\n", "a / 2 * b"),
-                ("1 / x", "        return self ** -1 * other\n", "        return Value(other / self.data)\n", "1 / a * b"),
+                (
+                    "x / 2",
+                    "    def __truediv__(self, other):\n",
+                    "    def __truediv__(self, other):\n"
+                    "        if not isinstance(other, Value):\n            return Value(self.data / other)\n",
+                    "a / 2 * b",
+                ),
+                (
+                    "1 / x",
+                    "        return self ** -1 * other\n",
+                    "        return Value(other / self.data)\n",
+                    "1 / a * b",
+                ),
             )
         ),
         Wrong(
             "power divides by its base",
             _a("n * self.data ** (n - 1)", "n * out.data / self.data"),
             "At 0 the rule of the power divides by 0, although x² has a derivative there. Write it with an exponent that is one smaller.",
-            when=lambda seen: seen.error("a power at zero") == "ZeroDivisionError" and not seen.error("gradients of a ** 3"),
+            when=lambda seen: (
+                seen.error("a power at zero") == "ZeroDivisionError" and not seen.error("gradients of a ** 3")
+            ),
         ),
         Wrong(
             "no reflected product",
@@ -330,15 +358,22 @@ EX_A = Exercise(
         ),
         Wrong(
             "wraps a Value again",
-            _a("        other = other if isinstance(other, Value) else Value(other)\n        out = Value(self.data + other.data",
-               "        other = Value(other.data if isinstance(other, Value) else other)\n        out = Value(self.data + other.data"),
+            _a(
+                "        other = other if isinstance(other, Value) else Value(other)\n        out = Value(self.data + other.data",
+                "        other = Value(other.data if isinstance(other, Value) else other)\n        out = Value(self.data + other.data",
+            ),
             "The second operand receives nothing: what the sum remembers is a new Value made from its number, not the one it was given. "
             "Wrap plain numbers only.",
-            when=lambda seen: _number(seen, "gradients of a + b", "a") == 1.0 and _number(seen, "gradients of a + b", "b") == 0.0,
+            when=lambda seen: (
+                _number(seen, "gradients of a + b", "a") == 1.0 and _number(seen, "gradients of a + b", "b") == 0.0
+            ),
         ),
         Wrong(
             "overwrites in the sum",
-            _a("self.grad += out.grad\n            other.grad += out.grad", "self.grad = out.grad\n            other.grad = out.grad"),
+            _a(
+                "self.grad += out.grad\n            other.grad += out.grad",
+                "self.grad = out.grad\n            other.grad = out.grad",
+            ),
             "A value that is used twice gets two contributions. With = the second one replaces the first: use +=.",
             when=lambda seen: _number(seen, "gradients of a + a", "a") == 1.0,
         ),
@@ -408,7 +443,10 @@ EX_A = Exercise(
         ),
         Wrong(
             "sum ignores the upstream gradient",
-            _a("self.grad += out.grad\n            other.grad += out.grad", "self.grad += 1.0\n            other.grad += 1.0"),
+            _a(
+                "self.grad += out.grad\n            other.grad += out.grad",
+                "self.grad += 1.0\n            other.grad += 1.0",
+            ),
             f"{UPSTREAM} out.grad is missing in the sum.",
             on=("gradients of relu(a * b) + (a + b) * b", "gradients of a + b"),
         ),
@@ -452,7 +490,9 @@ EX_A = Exercise(
             "relu open at zero",
             _a("1.0 if self.data > 0 else 0.0", "1.0 if self.data >= 0 else 0.0"),
             "At exactly 0 the curve has a corner, and no derivative. By convention it is 0 there: > and not >=.",
-            when=lambda seen: _number(seen, "relu at zero", "a") == 1.0 and _number(seen, "relu below zero", "a") == 0.0,
+            when=lambda seen: (
+                _number(seen, "relu at zero", "a") == 1.0 and _number(seen, "relu below zero", "a") == 0.0
+            ),
         ),
         Wrong(
             "no division",
@@ -482,20 +522,28 @@ EX_A = Exercise(
             "-x without a past",
             _a("        return self * -1\n", "        return Value(-self.data)\n"),
             "-x makes a number that does not remember x, so no gradient reaches x. You have *: build it from that.",
-            when=lambda seen: _number(seen, "gradients of -a * b", "a") == 0.0 and _number(seen, "gradients of (a * b) * c", "a"),
+            when=lambda seen: (
+                _number(seen, "gradients of -a * b", "a") == 0.0 and _number(seen, "gradients of (a * b) * c", "a")
+            ),
         ),
         Wrong(
             "x - y without a rule",
-            _a("        return self + (-other)\n",
-               "        return Value(self.data - (other.data if isinstance(other, Value) else other), (self, other), '-')\n"),
+            _a(
+                "        return self + (-other)\n",
+                "        return Value(self.data - (other.data if isinstance(other, Value) else other), (self, other), '-')\n",
+            ),
             "x - y makes a value without a rule of its own. You have + and -x: build it from those.",
-            when=lambda seen: _number(seen, "gradients of (a - b) * c", "a") == 0.0 and _number(seen, "gradients of -a * b", "a"),
+            when=lambda seen: (
+                _number(seen, "gradients of (a - b) * c", "a") == 0.0 and _number(seen, "gradients of -a * b", "a")
+            ),
         ),
         Wrong(
             "x / y without a rule",
             _a("return self * other ** -1", "return Value(self.data / other.data, (self, other), '/')"),
             "x / y makes a value without a rule of its own. You have * and **, and 1 / y is y ** -1: build it from those.",
-            when=lambda seen: _number(seen, "gradients of a / b", "a") == 0.0 and _number(seen, "gradients of a * b", "a"),
+            when=lambda seen: (
+                _number(seen, "gradients of a / b", "a") == 0.0 and _number(seen, "gradients of a * b", "a")
+            ),
         ),
         Wrong(
             "power of the result",
@@ -517,7 +565,7 @@ EX_A = Exercise(
         ),
         Wrong(
             "a plain number as parent",
-            _a("(self,), f\"**{n}\"", "(self, n), f\"**{n}\""),
+            _a('(self,), f"**{n}"', '(self, n), f"**{n}"'),
             "_prev holds a plain number. Only Values are parents: the exponent is not one.",
             when=lambda seen: "'int' object has no attribute '_prev'" in seen.message("gradients of a ** 3"),
         ),
@@ -525,27 +573,34 @@ EX_A = Exercise(
             "rule called instead of kept",
             _a("out._backward = _backward\n", "out._backward = _backward()\n"),
             "out._backward = _backward() runs the rule at once and stores its result, None. Store the function itself: no parentheses.",
-            when=lambda seen: any("NoneType" in seen.message(f"gradients of {of}") for of in ("a + b", "a * b", "a ** 3", "relu(a)"))
-            and not seen.error("a + b, a * b and a ** 3 compute"),
+            when=lambda seen: (
+                any("NoneType" in seen.message(f"gradients of {of}") for of in ("a + b", "a * b", "a ** 3", "relu(a)"))
+                and not seen.error("a + b, a * b and a ** 3 compute")
+            ),
         ),
         Wrong(
             "rule never attached",
             _a("        out._backward = _backward\n", ""),
             "The local rule is written but never attached: each result needs out._backward = _backward.",
-            when=lambda seen: _number(seen, "gradients of a + b", "a") == 0.0 and _number(seen, "gradients of a * b", "a") == 0.0,
+            when=lambda seen: (
+                _number(seen, "gradients of a + b", "a") == 0.0 and _number(seen, "gradients of a * b", "a") == 0.0
+            ),
         ),
         Wrong(
             "forgets to return the result",
             _a("        out._backward = _backward\n        return out\n", "        out._backward = _backward\n"),
             "An operation returns nothing: each of them must end with return out.",
-            when=lambda seen: seen.error("gradients of a * b") == "AttributeError" and seen.error("x * 3") == "AttributeError",
+            when=lambda seen: (
+                seen.error("gradients of a * b") == "AttributeError" and seen.error("x * 3") == "AttributeError"
+            ),
         ),
         Wrong(
             "parents forgotten",
             _a('(self, other), "*")', '(), "*")'),
             "The product does not remember what it was made from: pass (self, other) as _prev.",
             when=lambda seen: (
-                isinstance(seen.value("a product remembers its parents"), dict) and not seen.value("a product remembers its parents")["a"]
+                isinstance(seen.value("a product remembers its parents"), dict)
+                and not seen.value("a product remembers its parents")["a"]
             ),
         ),
         Wrong(
@@ -553,7 +608,9 @@ EX_A = Exercise(
             _a("return -self + other\n", "return other - self\n"),
             "`other - self` inside __rsub__ asks the plain number again, which gives up again, and so on without end. The same holds for "
             "the other reflected forms: write each with an operator that has self on the left.",
-            when=lambda seen: any(seen.error(probe) == "RecursionError" for probe in ("1 + x", "3 * x", "1 - x", "3 / x")),
+            when=lambda seen: any(
+                seen.error(probe) == "RecursionError" for probe in ("1 + x", "3 * x", "1 - x", "3 / x")
+            ),
         ),
     ),
     hints=Hints(
@@ -588,7 +645,11 @@ EX_A2 = ask(
     answer="more",
     wrong=(
         ("right", "25", "Follow c: two values use it, so it is visited twice. What does it pass on each time?"),
-        ("less", "less", "Nothing is lost: every contribution is passed on at least once. Is any of it passed on twice?"),
+        (
+            "less",
+            "less",
+            "Nothing is lost: every contribution is passed on at least once. Is any of it passed on twice?",
+        ),
     ),
     hints=(
         "Write down the order in which the function visits the nodes. Which of them come more than once?",
@@ -638,7 +699,15 @@ def backward(root):
 
 def _diamond(graph, a, b):
     c, d = a + b, a * b
-    return {"y": 1.0, "f": 1.0, "e": 1.0, "d": 1 + c, "c": 1 + d, "b": (1 + d) + a * (1 + c), "a": (1 + d) + b * (1 + c)}
+    return {
+        "y": 1.0,
+        "f": 1.0,
+        "e": 1.0,
+        "d": 1 + c,
+        "c": 1 + d,
+        "b": (1 + d) + a * (1 + c),
+        "a": (1 + d) + b * (1 + c),
+    }
 
 
 def _chain(graph, x):
@@ -680,12 +749,16 @@ def _whole(low, high):
 
 
 _b = partial(but, SOLUTION_B)
-EQUAL = "Two values can hold the same number and are still two nodes. Remember the values themselves, not what they hold."
+EQUAL = (
+    "Two values can hold the same number and are still two nodes. Remember the values themselves, not what they hold."
+)
 ONLY_THE_ROOT = (
     "Only the root has a gradient in the end: every rule passed zeros on. Does the root get its 1 before the first rule runs, and does no "
     "line set a .grad back to 0 on the way?"
 )
-USE_PLUS = "An earlier contribution was lost when a later one came. Contributions add up; clear nothing during the pass."
+USE_PLUS = (
+    "An earlier contribution was lost when a later one came. Contributions add up; clear nothing during the pass."
+)
 
 
 def _fresh_05b(rng):
@@ -713,8 +786,20 @@ EX_B = Exercise(
     probes=(
         *about(
             "seed",
-            Probe("y = a + a", ("a + a", 5.0), {"y": 1.0, "a": 2.0}, drivers.backward_on, draw=lambda r: ("a + a", _whole(-4, 6)(r))),
-            Probe("a leaf as root", ("leaf", 4.0), {"x": 1.0}, drivers.backward_on, draw=lambda r: ("leaf", _whole(-4, 6)(r))),
+            Probe(
+                "y = a + a",
+                ("a + a", 5.0),
+                {"y": 1.0, "a": 2.0},
+                drivers.backward_on,
+                draw=lambda r: ("a + a", _whole(-4, 6)(r)),
+            ),
+            Probe(
+                "a leaf as root",
+                ("leaf", 4.0),
+                {"x": 1.0},
+                drivers.backward_on,
+                draw=lambda r: ("leaf", _whole(-4, 6)(r)),
+            ),
         ),
         *about(
             "order",
@@ -726,15 +811,32 @@ EX_B = Exercise(
                 drivers.backward_on,
                 draw=lambda r: ("long and short", _whole(2, 7)(r)),
             ),
-            Probe("y = 1 - x²", ("falling", 2.0), _falling, drivers.backward_on, draw=lambda r: ("falling", _whole(2, 8)(r))),
+            Probe(
+                "y = 1 - x²",
+                ("falling", 2.0),
+                _falling,
+                drivers.backward_on,
+                draw=lambda r: ("falling", _whole(2, 8)(r)),
+            ),
             Probe("two values that are equal", ("diamond", 2.0, 2.0), _diamond, drivers.backward_on, draw=_draw_equal),
         ),
         *about(
             "each value once",
-            Probe("chain y = (3x + 2)²", ("chain", 1.0), _chain, drivers.backward_on, draw=lambda r: ("chain", _whole(-4, 6)(r))),
+            Probe(
+                "chain y = (3x + 2)²",
+                ("chain", 1.0),
+                _chain,
+                drivers.backward_on,
+                draw=lambda r: ("chain", _whole(-4, 6)(r)),
+            ),
             Probe("twelve doublings", ("ladder", 1.0, 12), _ladder, drivers.backward_on, draw=_draw_ladder),
-            Probe("y = (a + b) * (a + b)", ("written twice", 2.0, 3.0), _written_twice, drivers.backward_on,
-                  draw=lambda r: ("written twice", _whole(2, 8)(r), _whole(2, 8)(r))),
+            Probe(
+                "y = (a + b) * (a + b)",
+                ("written twice", 2.0, 3.0),
+                _written_twice,
+                drivers.backward_on,
+                draw=lambda r: ("written twice", _whole(2, 8)(r), _whole(2, 8)(r)),
+            ),
             Probe(
                 "each rule runs once",
                 ("diamond", 2.0, 3.0),
@@ -749,8 +851,13 @@ EX_B = Exercise(
         ),
         *about(
             "leaves others alone",
-            Probe("a second call, from zero again", ("a + a", 5.0), {"y": 1.0, "a": 2.0}, drivers.backward_again,
-                  draw=lambda r: ("a + a", _whole(-4, 6)(r))),
+            Probe(
+                "a second call, from zero again",
+                ("a + a", 5.0),
+                {"y": 1.0, "a": 2.0},
+                drivers.backward_again,
+                draw=lambda r: ("a + a", _whole(-4, 6)(r)),
+            ),
             Probe(
                 "other graphs are left alone",
                 (2.0,),
@@ -798,8 +905,10 @@ def backward(root):
         ),
         Wrong(
             "the largest number first",
-            _b("for v in reversed(order):    # so reversed: before its parents",
-               "for v in sorted(order, key=lambda v: -v.data):"),
+            _b(
+                "for v in reversed(order):    # so reversed: before its parents",
+                "for v in sorted(order, key=lambda v: -v.data):",
+            ),
             "You take the values by size. How large a number is says nothing about which values were made from it: in 1 - x² the results "
             "are smaller than x.",
             on=("y = 1 - x²", "diamond"),
@@ -872,15 +981,18 @@ def backward(root):
         ),
         Wrong(
             "the seed comes last",
-            _b("    root.grad = 1.0\n    for v in reversed(order):    # so reversed: before its parents\n        v._backward()\n",
-               "    for v in reversed(order):\n        v._backward()\n    root.grad = 1.0\n"),
+            _b(
+                "    root.grad = 1.0\n    for v in reversed(order):    # so reversed: before its parents\n        v._backward()\n",
+                "    for v in reversed(order):\n        v._backward()\n    root.grad = 1.0\n",
+            ),
             ONLY_THE_ROOT,
             on=("diamond", "each rule runs once"),
         ),
         Wrong(
             "clears each parent first",
             SOLUTION_B.replace(
-                "        v._backward()\n", "        for parent in v._prev:\n            parent.grad = 0.0\n        v._backward()\n"
+                "        v._backward()\n",
+                "        for parent in v._prev:\n            parent.grad = 0.0\n        v._backward()\n",
             ),
             USE_PLUS,
             on=("diamond",),
@@ -897,7 +1009,10 @@ def backward(root):
         ),
         Wrong(
             "clears each value before it runs",
-            SOLUTION_B.replace("        v._backward()\n", "        if v is not root:\n            v.grad = 0.0\n        v._backward()\n"),
+            SOLUTION_B.replace(
+                "        v._backward()\n",
+                "        if v is not root:\n            v.grad = 0.0\n        v._backward()\n",
+            ),
             ONLY_THE_ROOT,
             on=("diamond", "each rule runs once"),
         ),
@@ -982,7 +1097,9 @@ def backward(root):
             "A value has a turn each time it is reached, and passes on all that it holds, again and again. Every value has one turn, after "
             "all the values that were made from it.",
             on=("diamond",),
-            when=lambda seen: isinstance(got := seen.value("each rule runs once"), dict) and max(got.values(), default=0) > 1,
+            when=lambda seen: (
+                isinstance(got := seen.value("each rule runs once"), dict) and max(got.values(), default=0) > 1
+            ),
         ),
     ),
     hints=Hints(
@@ -1070,7 +1187,11 @@ def _separated(got, seed):
     if not isinstance(got, dict) or not {"of 100 it was trained on", "of 100 others"} <= got.keys():
         return "fit must return the trained model, which gives a point's score when it is called"
     trained, others = got["of 100 it was trained on"], got["of 100 others"]
-    return None if trained >= 97 and others >= 90 else f"{trained} of 100 points are on the right side, and {others} of 100 new ones"
+    return (
+        None
+        if trained >= 97 and others >= 90
+        else f"{trained} of 100 points are on the right side, and {others} of 100 new ones"
+    )
 
 
 def _fresh_05c(rng):
@@ -1113,7 +1234,13 @@ EX_C = Exercise(
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(
-        Probe("the score is one of your Values", (1,), {"a Value": True, "made from others": True}, drivers.score_of, draw=_seed),
+        Probe(
+            "the score is one of your Values",
+            (1,),
+            {"a Value": True, "made from others": True},
+            drivers.score_of,
+            draw=_seed,
+        ),
         Probe(
             "three steps",
             (1,),
@@ -1145,8 +1272,10 @@ EX_C = Exercise(
             ),
             "After three steps no parameter has moved. Is the gradient cleared before it is used? Does the update change p.data itself, "
             "and is it the same model in every step?",
-            when=lambda seen: seen.value("three steps") == {**ALL_WELL, "the parameters move": False, "downhill": False}
-            and _moons(seen).get("scores differ"),
+            when=lambda seen: (
+                seen.value("three steps") == {**ALL_WELL, "the parameters move": False, "downhill": False}
+                and _moons(seen).get("scores differ")
+            ),
         ),
         Wrong(
             "relu around the score",
@@ -1159,15 +1288,15 @@ EX_C = Exercise(
             _c("Value(random.uniform(-1, 1))", "Value(0.0)"),
             "All units start alike, at zero, where relu passes no gradient: they can never become different. Start each weight at a random "
             "number of its own.",
-            when=lambda seen: _steps(seen).get("the parameters move") is False
-            and _moons(seen).get("scores differ") is False,
+            when=lambda seen: (
+                _steps(seen).get("the parameters move") is False and _moons(seen).get("scores differ") is False
+            ),
         ),
         Wrong(
             "uphill",
             _c("p.data -= p.grad", "p.data += p.grad"),
             "The parameters move with the gradient, which is uphill. The loss falls the other way.",
-            when=lambda seen: _steps(seen).get("downhill") is False
-            and _steps(seen).get("the parameters move") is True,
+            when=lambda seen: _steps(seen).get("downhill") is False and _steps(seen).get("the parameters move") is True,
         ),
         Wrong(
             "no relu in the units",
@@ -1179,7 +1308,9 @@ EX_C = Exercise(
             "to the wrong side",
             _c("1 - labels[i] *", "1 + labels[i] *"),
             "Nearly all points end on the wrong side. For a point on the right side label × score is positive: make its loss small.",
-            when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 30,
+            when=lambda seen: (
+                seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 30
+            ),
         ),
         Wrong(
             "steps too small",
@@ -1187,7 +1318,9 @@ EX_C = Exercise(
             "Downhill, but it does not get there. Look at the loss. If it still falls at the end, take longer steps (a learning rate of "
             "0.5 to 1 works well); if it jumps, shorter ones. If it stops early, the model is the reason: has every unit a bias, are there "
             "enough of them, and do they start with different numbers?",
-            when=lambda seen: seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 97,
+            when=lambda seen: (
+                seen.value("three steps") == ALL_WELL and _moons(seen).get("of 100 it was trained on", 100) < 97
+            ),
         ),
     ),
     hints=Hints(
@@ -1235,7 +1368,10 @@ def _fresh_05d(rng):
     return Fresh(
         f"s = x; then s = s + 1, {n} times; y = s * x, at x = 3. What is x.grad?",
         n + 6,
-        wrong=((n + 3, "x is used twice: once in the product and once at the bottom of the chain."), (3, "x is used twice.")),
+        wrong=(
+            (n + 3, "x is used twice: once in the product and once at the bottom of the chain."),
+            (3, "x is used twice."),
+        ),
     )
 
 
@@ -1252,7 +1388,11 @@ EX_D = Exercise(
     solution=SOLUTION_D,
     probes=(
         Probe(
-            "diamond", ("diamond", 2.0, 3.0), _diamond, drivers.backward_on, draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r))
+            "diamond",
+            ("diamond", 2.0, 3.0),
+            _diamond,
+            drivers.backward_on,
+            draw=lambda r: ("diamond", _whole(2, 8)(r), _whole(2, 8)(r)),
         ),
         Probe(
             "a long and a short path",
@@ -1298,7 +1438,8 @@ def backward_deep(root):
         ),
         Wrong(
             "raises the limit",
-            "import sys\n" + RECURSIVE_D.replace("    order, seen", "    sys.setrecursionlimit(1_000_000)\n    order, seen"),
+            "import sys\n"
+            + RECURSIVE_D.replace("    order, seen", "    sys.setrecursionlimit(1_000_000)\n    order, seen"),
             "Raising the recursion limit only moves the cliff, and on some systems Python itself then crashes: use a stack of your own.",
             when=lambda seen: any(o.get("raised_limit") for o in seen.outcomes.values()),
         ),

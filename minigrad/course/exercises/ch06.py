@@ -68,8 +68,16 @@ EX_A2 = ask(
     comment="y = √x at x = 1, one backward pass, with each rule in turn.\nHow many of the four leave the right gradient, 0.5, in x.grad?",
     answer=4,
     wrong=(
-        ("only the right one", 1, "Put the numbers in: here out is 1 and x is 1, and y is the root of the graph, so g is 1 as well."),
-        ("the overwriting one fails", 3, "= and += differ only where something is there already. What was in x.grad before?"),
+        (
+            "only the right one",
+            1,
+            "Put the numbers in: here out is 1 and x is 1, and y is the root of the graph, so g is 1 as well.",
+        ),
+        (
+            "the overwriting one fails",
+            3,
+            "= and += differ only where something is there already. What was in x.grad before?",
+        ),
         ("the one with x fails", 2, "Put the numbers in: what is the square root of 1?"),
     ),
     hints=(
@@ -176,7 +184,9 @@ _values = {"exp": math.exp, "log": math.log, "tanh": math.tanh, "atan2": math.at
 
 def _numbers(names):
     """One and a half to three, all different: no rule is right there by chance, and nothing overflows."""
-    return lambda r: dict(zip(names, (round(k / 4 + r.uniform(-0.1, 0.1), 3) for k in r.sample([6, 7, 9, 11], len(names))), strict=True))
+    return lambda r: dict(
+        zip(names, (round(k / 4 + r.uniform(-0.1, 0.1), 3) for k in r.sample([6, 7, 9, 11], len(names))), strict=True)
+    )
 
 
 def _forward(op):
@@ -199,7 +209,11 @@ def _forward(op):
 def _grads(op, times="", plus=False):
     """The gradients of op, of op times another input, or of op plus its own inputs."""
     names = ("ab" if op == "atan2" else "a") + times
-    expression = _calls[op] + (f" * {times}" if times else "") + (" + a + b" if plus and op == "atan2" else " + a" if plus else "")
+    expression = (
+        _calls[op]
+        + (f" * {times}" if times else "")
+        + (" + a + b" if plus and op == "atan2" else " + a" if plus else "")
+    )
     draw = _numbers(names)
 
     def want(_, inputs):
@@ -209,7 +223,13 @@ def _grads(op, times="", plus=False):
         return grads | ({times: _values[op](*own)} if times else {})
 
     first = dict(zip(names, (1.6, 2.3, 2.8), strict=False))
-    return Probe(f"gradients of {expression}", (expression, first), want, drivers.taught_grads, draw=lambda r: (expression, draw(r)))
+    return Probe(
+        f"gradients of {expression}",
+        (expression, first),
+        want,
+        drivers.taught_grads,
+        draw=lambda r: (expression, draw(r)),
+    )
 
 
 def _inside(op):
@@ -226,7 +246,13 @@ def _inside(op):
         return {n: slope * k * inputs[last] for n, slope, k in slopes} | {last: _values[op](*own)}
 
     first = dict(zip(names, (1.6, 2.3, 2.8), strict=False))
-    return Probe(f"gradients of {expression}", (expression, first), want, drivers.taught_grads, draw=lambda r: (expression, draw(r)))
+    return Probe(
+        f"gradients of {expression}",
+        (expression, first),
+        want,
+        drivers.taught_grads,
+        draw=lambda r: (expression, draw(r)),
+    )
 
 
 def _alone(op):
@@ -397,7 +423,9 @@ def _rule(name, fault, xs, wrong):
 
     title = {"forgets g": "a rule that forgets the upstream gradient", "replaces": "a rule with = in place of +=",
              "nan": "a rule that gives nan"}.get(fault, name)  # fmt: skip
-    return Probe(title, (name, fault, xs), driver=drivers.gradcheck_on, accept=lambda got, *_: _judged(got, wrong), draw=draw)
+    return Probe(
+        title, (name, fault, xs), driver=drivers.gradcheck_on, accept=lambda got, *_: _judged(got, wrong), draw=draw
+    )
 
 
 def _judged(got, wrong):
@@ -409,7 +437,11 @@ def _judged(got, wrong):
         return "the right rule is rejected"
     if not other:
         return "the wrong rule is accepted"
-    return None if sorted(other) == wrong else "the wrong rule is rejected, but not for the input that receives a wrong gradient"
+    return (
+        None
+        if sorted(other) == wrong
+        else "the wrong rule is rejected, but not for the input that receives a wrong gradient"
+    )
 
 
 def _verdict(seen, probe):
@@ -423,7 +455,10 @@ def _fresh_06c(rng):
     return Fresh(
         f"backward({k} * f(x) + 2 * f(x)) with f(x) = x² at x = {x}. Which number must be in x.grad if the rule of f is right?",
         (k + 2) * 2 * x,
-        wrong=((2 * x, "f is used twice, each time with its factor."), (k * 2 * x, "The second use contributes as well.")),
+        wrong=(
+            (2 * x, "f is used twice, each time with its factor."),
+            (k * 2 * x, "The second use contributes as well."),
+        ),
     )
 
 

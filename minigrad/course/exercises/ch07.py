@@ -25,7 +25,11 @@ EX_A = ask(
     answer="swings",
     wrong=(
         ("stays ahead", "stays ahead", "It arrives first. Which gradients does it still carry with it at that moment?"),
-        ("explodes", "explodes", "Once w has gone too far, the new gradients point the other way. What do they do to the sum?"),
+        (
+            "explodes",
+            "explodes",
+            "Once w has gone too far, the new gradients point the other way. What do they do to the sum?",
+        ),
     ),
     hints=(
         "What does the update of the broken loop read in step 3?",
@@ -70,7 +74,9 @@ EX_A2 = ask(
     ),
     reveal="Each pass computes the same derivative, 6x, and adds it to what the passes before have left.",
     fresh=lambda r: (
-        lambda k, n: Fresh(f"y = {k}x, {n} passes without clearing. What is x.grad at the end?", k * n, wrong=((k, "+=, not =."),))
+        lambda k, n: Fresh(
+            f"y = {k}x, {n} passes without clearing. What is x.grad at the end?", k * n, wrong=((k, "+=, not =."),)
+        )
     )(r.randint(4, 9), r.randint(3, 6)),
 )
 
@@ -191,7 +197,9 @@ def with_momentum(w, data, steps, lr, mu):
     return w.data
 '''
 
-SOLUTION_C = but(STUB_C, "w.grad = 0.0                             # change this line, and no other", "w.grad = mu * w.grad")
+SOLUTION_C = but(
+    STUB_C, "w.grad = 0.0                             # change this line, and no other", "w.grad = mu * w.grad"
+)
 _c = partial(but, SOLUTION_C)
 
 
@@ -212,7 +220,9 @@ def _draw_momentum(mu, steps):
 
 
 def _moving(name, mu, steps):
-    return Probe(name, (0.5, DATA, steps, 0.01, mu), _momentum, drivers.train_value, rtol=1e-11, draw=_draw_momentum(mu, steps))
+    return Probe(
+        name, (0.5, DATA, steps, 0.01, mu), _momentum, drivers.train_value, rtol=1e-11, draw=_draw_momentum(mu, steps)
+    )
 
 
 EX_C = Exercise(
@@ -435,7 +445,11 @@ def _chain_again(graph, calls, x):
 
 def _diamond_again(graph, calls, a, b):
     c, d = a + b, a * b
-    return _times(calls, {"y": 1.0, "f": 1.0, "e": 1.0, "d": 1 + c, "c": 1 + d}, {"b": (1 + d) + a * (1 + c), "a": (1 + d) + b * (1 + c)})
+    return _times(
+        calls,
+        {"y": 1.0, "f": 1.0, "e": 1.0, "d": 1 + c, "c": 1 + d},
+        {"b": (1 + d) + a * (1 + c), "a": (1 + d) + b * (1 + c)},
+    )
 
 
 def _ladder_again(graph, calls, x, rungs):

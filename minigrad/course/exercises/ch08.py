@@ -23,17 +23,33 @@ EX_A = ask(
     "What is each entry of the two gradients? Replace each None by a number.",
     answer={ALL: 26, ALL_Y: 10, MEAN: 1.625, MEAN_Y: 0.625},
     wrong=(
-        ("the sum twice", {MEAN: 26, MEAN_Y: 10}, "The mean counts each of the 16 entries for one sixteenth; v = 1 counts each in full."),
-        ("the mean twice", {ALL: 1.625, ALL_Y: 0.625}, "That is the mean's gradient. With v = 1 each of the 16 entries counts in full."),
+        (
+            "the sum twice",
+            {MEAN: 26, MEAN_Y: 10},
+            "The mean counts each of the 16 entries for one sixteenth; v = 1 counts each in full.",
+        ),
+        (
+            "the mean twice",
+            {ALL: 1.625, ALL_Y: 0.625},
+            "That is the mean's gradient. With v = 1 each of the 16 entries counts in full.",
+        ),
         ("exchanged", {ALL: 10, ALL_Y: 26}, "x[i] is multiplied by every y[j], so its gradient is made of the y."),
         ("x of x", {ALL: 10}, "That is made of the x, so it belongs to y. Which numbers multiply x[0]?"),
         ("y of y", {ALL_Y: 26}, "That is made of the y, so it belongs to x. Which numbers multiply y[0]?"),
         ("x of x, mean", {MEAN: 0.625}, "That is made of the x, so it belongs to y. Which numbers multiply x[0]?"),
         ("y of y, mean", {MEAN_Y: 1.625}, "That is made of the y, so it belongs to x. Which numbers multiply y[0]?"),
-        ("entries counted", {ALL: 16}, "z has 16 entries, but each x[i] is in four of them only, and they are not multiplied by 1."),
+        (
+            "entries counted",
+            {ALL: 16},
+            "z has 16 entries, but each x[i] is in four of them only, and they are not multiplied by 1.",
+        ),
         ("mean over a row", {MEAN: 6.5, MEAN_Y: 2.5}, "That is a mean over four entries, but z has 16."),
         ("one entry only", {ALL: 5}, "x[0] appears in a whole row of z, not only in its first entry."),
-        ("terms counted", {ALL: 4, ALL_Y: 4}, "That counts the terms in the sum. Each of them is an entry of the other vector."),
+        (
+            "terms counted",
+            {ALL: 4, ALL_Y: 4},
+            "That counts the terms in the sum. Each of them is an entry of the other vector.",
+        ),
     ),
     hints=(
         "In which entries of z does x[0] appear, and with which factor?",

@@ -26,7 +26,11 @@ EX_A = ask(
         ("only the row", [2, 2], "x.grad has the shape of x, also where x was not used."),
         ("everywhere", [[2, 2], [2, 2]], "The second row never entered y: what happens to y when it moves?"),
         ("columns", [[2, 0], [2, 0]], "x[0] is the first row, not the first column."),
-        ("values of y", [[2, 4], [0, 0]], "That is y for one particular x. How fast does a double grow, whatever x is?"),
+        (
+            "values of y",
+            [[2, 4], [0, 0]],
+            "That is y for one particular x. How fast does a double grow, whatever x is?",
+        ),
         ("ones", [[1, 1], [0, 0]], "The factor in y is missing."),
         ("ones everywhere", [[1, 1], [1, 1]], "Only the first row enters y. And does y grow just as fast as x[0]?"),
     ),
@@ -175,7 +179,14 @@ def unbroadcast(g, shape):
     return g
 '''
 
-SHAPES = [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 3), (2, 1)), ((4, 2, 3), (1, 3)), ((2, 3), ()), ((5, 1, 2, 4, 3), (2, 1, 3))]
+SHAPES = [
+    ((2, 3), (2, 3)),
+    ((2, 3), (3,)),
+    ((2, 3), (2, 1)),
+    ((4, 2, 3), (1, 3)),
+    ((2, 3), ()),
+    ((5, 1, 2, 4, 3), (2, 1, 3)),
+]
 SHAPES += [((8, 3, 4), (1, 3, 1))]
 
 
@@ -275,19 +286,25 @@ EX_C = Exercise(
         ),
         Wrong(
             "only the first stretched axis",
-            SOLUTION_C.replace("    for axis, size in enumerate(shape):\n        if size == 1:\n"
-                               "            g = g.sum(axis=axis, keepdims=True)\n",
-                               "    if 1 in shape:\n        g = g.sum(axis=shape.index(1), keepdims=True)\n"),
+            SOLUTION_C.replace(
+                "    for axis, size in enumerate(shape):\n        if size == 1:\n"
+                "            g = g.sum(axis=axis, keepdims=True)\n",
+                "    if 1 in shape:\n        g = g.sum(axis=shape.index(1), keepdims=True)\n",
+            ),
             "Only one of the stretched axes is summed. A shape such as (1, 3, 1) has two of them.",
             on=("(8, 3, 4) back to (1, 3, 1)", "(2, 3) back to (2, 1)"),
         ),
         Wrong(
             "the axes shift",
-            SOLUTION_C.replace("g = g.sum(axis=axis, keepdims=True)\n    return g", "g = g.sum(axis=axis)\n    return g.reshape(shape)"),
+            SOLUTION_C.replace(
+                "g = g.sum(axis=axis, keepdims=True)\n    return g", "g = g.sum(axis=axis)\n    return g.reshape(shape)"
+            ),
             "When an axis has been summed away, all later axes have another number, so the second sum runs over the wrong one. "
             "keepdims=True leaves them where they are.",
-            when=lambda seen: seen.error("(8, 3, 4) back to (1, 3, 1)") in ("AxisError", "ValueError")
-            and not seen.error("(2, 3) back to (2, 1)"),
+            when=lambda seen: (
+                seen.error("(8, 3, 4) back to (1, 3, 1)") in ("AxisError", "ValueError")
+                and not seen.error("(2, 3) back to (2, 1)")
+            ),
         ),
         Wrong(
             "reshapes",
@@ -299,14 +316,18 @@ EX_C = Exercise(
             "everything summed",
             "def unbroadcast(g, shape):\n    return g.sum().reshape(shape)\n",
             "Everything was added up to one number. Add along the axes that were copied, and only along those.",
-            when=lambda seen: seen.error("(2, 3) back to (2, 3)") == "ValueError" and not seen.error("(2, 3) back to ()"),
+            when=lambda seen: (
+                seen.error("(2, 3) back to (2, 3)") == "ValueError" and not seen.error("(2, 3) back to ()")
+            ),
         ),
         Wrong(
             "reshaped only",
             "def unbroadcast(g, shape):\n    return g.reshape(shape)\n",
             "The entries do not fit into that shape. A gradient that comes back from copies has more of them: add them up first, along the "
             "axes that were copied.",
-            when=lambda seen: seen.error("(2, 3) back to (3,)") == "ValueError" and not seen.error("(2, 3) back to (2, 3)"),
+            when=lambda seen: (
+                seen.error("(2, 3) back to (3,)") == "ValueError" and not seen.error("(2, 3) back to (2, 3)")
+            ),
         ),
     ),
     hints=Hints(

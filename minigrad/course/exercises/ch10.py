@@ -25,10 +25,22 @@ EX_A = ask(
     'What is x.grad after each? Replace each None by a number, or by "error".',
     answer={FIRST: 12, SECOND: 16},
     wrong=(
-        ("replaced", {SECOND: 4}, "The second pass adds its contribution to what the first one left in x.grad (chapter 7)."),
-        ("an error", {SECOND: "error"}, "Without retain_graph=True on the first call there would be an error. Here it is there."),
+        (
+            "replaced",
+            {SECOND: 4},
+            "The second pass adds its contribution to what the first one left in x.grad (chapter 7).",
+        ),
+        (
+            "an error",
+            {SECOND: "error"},
+            "Without retain_graph=True on the first call there would be an error. Here it is there.",
+        ),
         ("nothing added", {SECOND: 12}, "The second loss depends on x as well, so its contribution is added."),
-        ("y's factor only", {FIRST: 3}, "That is the derivative with respect to y. One more step leads back to x, through x²."),
+        (
+            "y's factor only",
+            {FIRST: 3},
+            "That is the derivative with respect to y. One more step leads back to x, through x².",
+        ),
         ("counted twice", {SECOND: 28}, "The second loss contributes once, and without the factor 3."),
         ("one factor left out", {FIRST: 6}, "The chain has two steps, 3y and x²: multiply both local derivatives."),
         ("one step added", {SECOND: 10}, "Add the derivative of y = x² at x = 2 to what the first pass left."),
@@ -65,8 +77,16 @@ EX_A2 = ask(
     wrong=(
         ("no difference", 108, "y.detach() has the same value as y, but backward treats it as a constant."),
         ("an error", "error", "The other factor still has its graph, so backward has somewhere to go."),
-        ("nothing arrives", "None", "Only one of the two factors is detached. The gradient still reaches x through the other one."),
-        ("the detached factor is lost", 6, "The detached factor passes no gradient back, but it still multiplies the one that y gets."),
+        (
+            "nothing arrives",
+            "None",
+            "Only one of the two factors is detached. The gradient still reaches x through the other one.",
+        ),
+        (
+            "the detached factor is lost",
+            6,
+            "The detached factor passes no gradient back, but it still multiplies the one that y gets.",
+        ),
         ("the gradient at y", 9, "That is the gradient at y. One more step leads back to x, through x²."),
         ("zero", 0, "Only one of the two factors is detached. The gradient still reaches x through the other one."),
     ),
@@ -77,18 +97,37 @@ EX_A2 = ask(
     ),
     reveal="Backward sees 9 · x², whose derivative is 18x = 54. That is half of the true gradient, and nothing raises an error.",
     fresh=lambda r: (
-        lambda a: Fresh(f"a = {a}; y = a · a.detach(); y.backward(). What is a.grad?", a, wrong=((2 * a, "One factor is a constant."),))
+        lambda a: Fresh(
+            f"a = {a}; y = a · a.detach(); y.backward(). What is a.grad?",
+            a,
+            wrong=((2 * a, "One factor is a constant."),),
+        )
     )(r.randint(3, 9)),
 )
 
 # ---- 10.b: which tool ---------------------------------------------------------------------------------------------------------------
 
 PIECES = {  # what the learner names -> (tool, a word on any other tool)
-    "1, the update": ("no_grad", "Piece 1: w has to be written to without being recorded. The tool is put in front of a stretch of code."),
-    "2, the generator": ("detach", "Piece 2: fake is used twice, and one of the two uses must not send a gradient back."),
-    "3, the body": ("freeze", "Piece 3: the parameters of body must stay as they are, but the gradient still has to get through body."),
-    "4, two losses": ("retain_graph", "Piece 4: the second call needs what the first one would free. The tool is an argument of backward."),
-    "5, the log": ("item", "Piece 5: only the number is printed. As long as total has a graph, every batch of the epoch stays in memory."),
+    "1, the update": (
+        "no_grad",
+        "Piece 1: w has to be written to without being recorded. The tool is put in front of a stretch of code.",
+    ),
+    "2, the generator": (
+        "detach",
+        "Piece 2: fake is used twice, and one of the two uses must not send a gradient back.",
+    ),
+    "3, the body": (
+        "freeze",
+        "Piece 3: the parameters of body must stay as they are, but the gradient still has to get through body.",
+    ),
+    "4, two losses": (
+        "retain_graph",
+        "Piece 4: the second call needs what the first one would free. The tool is an argument of backward.",
+    ),
+    "5, the log": (
+        "item",
+        "Piece 5: only the number is printed. As long as total has a graph, every batch of the epoch stays in memory.",
+    ),
     "6, validation": ("eval", "Piece 6: the score must not change from call to call. Which tool is about dropout?"),
     "7, a long text": ("detach", "Piece 7: the number in h is still needed, its history is not."),
     "8, the teacher": ("no_grad", "Piece 8: no line inside this block should be recorded."),
@@ -164,7 +203,13 @@ def _any_other(name: str) -> Wrong:
     right, hint = PIECES[name]
     other = next(t for t in ("retain_graph", "item", "eval", "freeze") if t != right and (name, t) not in _named)
     answers: dict[str, str] = {n: tool for n, (tool, _) in PIECES.items()}
-    return Wrong(f"another tool: {name}", {**answers, name: other}, hint, on=(name,), when=lambda seen: seen.value(name) in _tools)
+    return Wrong(
+        f"another tool: {name}",
+        {**answers, name: other},
+        hint,
+        on=(name,),
+        when=lambda seen: seen.value(name) in _tools,
+    )
 
 
 _named = {(name, w.answer[name]) for w in EX_B.bank for name in w.on}
@@ -218,7 +263,10 @@ TEACHER, STUDENT = [[1.0, -2.0, 0.5], [[3.0, 1.0], [0.0, -1.0]]], [[2.0, 2.0, -1
 
 
 def _weights(r):
-    return [[round(r.uniform(-2, 2), 2) for _ in range(3)], [[round(r.uniform(-2, 2), 2) for _ in range(2)] for _ in range(2)]]
+    return [
+        [round(r.uniform(-2, 2), 2) for _ in range(3)],
+        [[round(r.uniform(-2, 2), 2) for _ in range(2)] for _ in range(2)],
+    ]
 
 
 def _averages(name, times, weight=1.0):
@@ -366,11 +414,22 @@ def _through_windows(w: float, u: float, xs: Sequence[float], k: int) -> dict:
 
 
 def _signal(T: int, k: int) -> Callable:
-    return lambda r: (r.choice([0.7, 0.8, 0.9]), r.choice([-0.6, 0.5, 0.6]), [round(r.uniform(-2, 2), 1) for _ in range(T)], k)
+    return lambda r: (
+        r.choice([0.7, 0.8, 0.9]),
+        r.choice([-0.6, 0.5, 0.6]),
+        [round(r.uniform(-2, 2), 1) for _ in range(T)],
+        k,
+    )
 
 
 NINE = [0.5, -1.0, 1.5, 0.2, -0.7, 1.1, -0.4, 0.9, -1.3]
-THREES, TWOS, WHOLE, REST, WORK = "nine steps, k = 3", "eight steps, k = 2", "k = T", "a shorter last window", "one pass for each window"
+THREES, TWOS, WHOLE, REST, WORK = (
+    "nine steps, k = 3",
+    "eight steps, k = 2",
+    "k = T",
+    "a shorter last window",
+    "one pass for each window",
+)
 
 
 def _cut(name, T, k, weight=1.0, driver=drivers.truncated_result, want=_through_windows):

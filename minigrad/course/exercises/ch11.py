@@ -87,7 +87,12 @@ def hvp_nudged(grad, x, v, h=1e-4):
 """
 
 _b = lambda old, new: but(SOLUTION_B, old, new)  # noqa: E731
-_two = lambda new: but(SOLUTION_B, "    (product,) = torch.autograd.grad(g, x, grad_outputs=v)\n    return product\n", new)  # noqa: E731
+
+
+def _two(new):
+    return but(SOLUTION_B, "    (product,) = torch.autograd.grad(g, x, grad_outputs=v)\n    return product\n", new)
+
+
 THREE, FORTY, WORK = "hvp: three parameters", "hvp: forty parameters", "hvp: the work for many parameters"
 NUDGED, NUDGED_MORE = "hvp_nudged: three parameters", "hvp_nudged: 200 parameters"
 
@@ -111,7 +116,9 @@ def _little(got: object, *_: object) -> str | None:
         return "a product must be returned"
     if got["passes"] > 2:
         return "there are more than two backward passes, and more of them the longer x is"
-    return "a whole matrix was in memory" if got["rows"] > 100 else None if got["passes"] else "f was never differentiated"
+    return (
+        "a whole matrix was in memory" if got["rows"] > 100 else None if got["passes"] else "f was never differentiated"
+    )
 
 
 def _passes(seen: Seen) -> int:
@@ -250,7 +257,12 @@ def largest_lr(loss, w, hvp):
 """
 
 _c = lambda old, new: but(SOLUTION_C, old, new)  # noqa: E731
-SMALL, CLOSE, FLAT, MANY = "three directions", "two directions of nearly equal curvature", "a flat valley", "200 directions"
+SMALL, CLOSE, FLAT, MANY = (
+    "three directions",
+    "two directions of nearly equal curvature",
+    "a flat valley",
+    "200 directions",
+)
 
 
 def _stable(got: object, eigenvalues: list[float], seed: int) -> str | None:
@@ -268,7 +280,9 @@ def _stable(got: object, eigenvalues: list[float], seed: int) -> str | None:
 
 
 def _bowl(name: str, eigenvalues: list[float], draw) -> Probe:
-    return Probe(name, (eigenvalues, 5), driver=drivers.largest_step, accept=_stable, draw=lambda r: (draw(r), r.randint(3, 99)))
+    return Probe(
+        name, (eigenvalues, 5), driver=drivers.largest_step, accept=_stable, draw=lambda r: (draw(r), r.randint(3, 99))
+    )
 
 
 def _many(top: float) -> list[float]:
@@ -386,7 +400,11 @@ EX_C = Exercise(
 
 def _turned(seen: Seen) -> bool:
     """A learning rate that is too large, as from a v that has not turned to the strongest curvature."""
-    return any(_share(seen, name) > 1.05 for name in (SMALL, CLOSE, MANY)) and _share(seen, SMALL) < 1e6 and not seen.error(SMALL)
+    return (
+        any(_share(seen, name) > 1.05 for name in (SMALL, CLOSE, MANY))
+        and _share(seen, SMALL) < 1e6
+        and not seen.error(SMALL)
+    )
 
 
 # ---- 11.d: a critic with ReLU -------------------------------------------------------------------------------------------------------
@@ -408,7 +426,13 @@ def derivatives(v, w, b, x):
 """
 
 _d = lambda old, new: but(SOLUTION_D, old, new)  # noqa: E731
-ACTIVE, LEFT, ASLEEP, STEEP, BACKWARDS = "an active unit", "active in spite of b", "asleep", "asleep, w > 0", "asleep, w < 0"
+ACTIVE, LEFT, ASLEEP, STEEP, BACKWARDS = (
+    "an active unit",
+    "active in spite of b",
+    "asleep",
+    "asleep, w > 0",
+    "asleep, w < 0",
+)
 
 
 def _by_hand(v: float, w: float, b: float, x: float) -> list[float]:
@@ -429,7 +453,16 @@ def _unit(name: str, args: tuple, sign: tuple) -> Probe:
         w, b, x = (k * size[n] for k, n in zip(sign, "wbx", strict=True))
         return v, w, b, x
 
-    return Probe(name, args, _by_hand, drivers.call_by_hand, rtol=1e-6, atol=1e-9, parts=("ds/dx", "ds/dw", "ds/dv", "dP/dw"), draw=draw)
+    return Probe(
+        name,
+        args,
+        _by_hand,
+        drivers.call_by_hand,
+        rtol=1e-6,
+        atol=1e-9,
+        parts=("ds/dx", "ds/dw", "ds/dv", "dP/dw"),
+        draw=draw,
+    )
 
 
 EX_D = Exercise(

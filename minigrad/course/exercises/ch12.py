@@ -27,24 +27,52 @@ EX_A = ask(
     answer=COS70 * (0.1 * sum(Y) + 0.2 * sum(X)),
     rtol=1e-3,
     wrong=(
-        ("without the cosine", 4.6, "That is how fast x · y moves. Multiply by cos(70), the derivative of the sine there."),
+        (
+            "without the cosine",
+            4.6,
+            "That is how fast x · y moves. Multiply by cos(70), the derivative of the sine there.",
+        ),
         ("the value", 0.7739, "That is z itself. How fast does it move?"),
         ("the cosine alone", 0.6333, "That is the outer factor alone. How fast does x · y move inside?"),
         ("x only", 1.6466, "Only the x moved. The y move as well, at the speed 0.2."),
         ("y only", 1.2666, "Only the y moved. The x move as well, at the speed 0.1."),
-        ("x only, without the cosine", 2.6, "That is the part of x in the speed of x · y. The y move as well, and the sine comes after."),
+        (
+            "x only, without the cosine",
+            2.6,
+            "That is the part of x in the speed of x · y. The y move as well, and the sine comes after.",
+        ),
         ("speeds exchanged", 3.9265, "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y."),
         ("speeds only", 0.3, "That adds up the two speeds. How fast does x · y change because of them?"),
-        ("speeds exchanged, without the cosine", 6.2,
-         "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y. Then comes the sine."),
-        ("one sum for both", 1.9,
-         "Both speeds were multiplied by the sum of x. The speed of x belongs to the y, and the speed of y to the x."),
-        ("one sum for both, without the cosine", 3.0,
-         "Both speeds were multiplied by the sum of x. The speed of x belongs to the y, and the speed of y to the x."),
-        ("one entry of y", 1.5,
-         "Both speeds were multiplied by the first y. All four pairs contribute, and in each of them both factors move."),
-        ("one pair", 0.7, "That is how fast one pair of entries moves. All four contribute to x · y, and the sine comes after."),
-        ("speeds times both", 2.0, "That is the part of y in the speed of x · y. The x move as well, and the sine comes after."),
+        (
+            "speeds exchanged, without the cosine",
+            6.2,
+            "0.1 belongs to x, whose derivatives are the y; 0.2 belongs to y. Then comes the sine.",
+        ),
+        (
+            "one sum for both",
+            1.9,
+            "Both speeds were multiplied by the sum of x. The speed of x belongs to the y, and the speed of y to the x.",
+        ),
+        (
+            "one sum for both, without the cosine",
+            3.0,
+            "Both speeds were multiplied by the sum of x. The speed of x belongs to the y, and the speed of y to the x.",
+        ),
+        (
+            "one entry of y",
+            1.5,
+            "Both speeds were multiplied by the first y. All four pairs contribute, and in each of them both factors move.",
+        ),
+        (
+            "one pair",
+            0.7,
+            "That is how fast one pair of entries moves. All four contribute to x · y, and the sine comes after.",
+        ),
+        (
+            "speeds times both",
+            2.0,
+            "That is the part of y in the speed of x · y. The x move as well, and the sine comes after.",
+        ),
         ("one entry", 0.4433, "That is one pair of entries. All four contribute to x · y."),
         ("sign", -2.913, "cos(70) is positive, and so is the speed of x · y."),
     ),
@@ -437,6 +465,7 @@ _d = partial(but, SOLUTION_D)
 
 def _one_by_one(inputs, targets):
     """(norm, gradients) of each sample: the same network in plain Python."""
+
     def numbers(count, k):
         return [math.sin(0.7 * i + k) for i in range(count)]
 
@@ -445,8 +474,12 @@ def _one_by_one(inputs, targets):
         h = [math.tanh(w[2 * i] * p + w[2 * i + 1] * q + b[i]) for i in range(3)]
         g = [2 * (sum(v[3 * k + i] * h[i] for i in range(3)) + c[k] - y) for k, y in enumerate(wanted)]
         back = [sum(g[k] * v[3 * k + i] for k in range(2)) * (1 - h[i] * h[i]) for i in range(3)]
-        grads = {"0.weight": [k * z for k in back for z in (p, q)], "0.bias": back,
-                 "2.weight": [gk * hi for gk in g for hi in h], "2.bias": g}
+        grads = {
+            "0.weight": [k * z for k in back for z in (p, q)],
+            "0.bias": back,
+            "2.weight": [gk * hi for gk in g for hi in h],
+            "2.bias": g,
+        }
         yield math.sqrt(sum(k * k for part in grads.values() for k in part)), grads
 
 

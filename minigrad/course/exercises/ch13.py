@@ -130,7 +130,10 @@ def _muladd(inputs, g):
 def _muladd_partly(inputs, g, needs):
     a, b, _ = inputs
     grads = [_times(g, b), _times(g, a), g]
-    return {"gradients": [grad if need else None for grad, need in zip(grads, needs, strict=True)], "multiplications": needs[0] + needs[1]}
+    return {
+        "gradients": [grad if need else None for grad, need in zip(grads, needs, strict=True)],
+        "multiplications": needs[0] + needs[1],
+    }
 
 
 def _muladd_twice(inputs):
@@ -314,7 +317,10 @@ def _between(bits):
     gap = 2 / (2**bits - 1)
 
     def draw(r):
-        x = [level + gap * r.choice([-1, 1]) * r.uniform(0.1, 0.4) for level in r.sample(_levels(bits)[1:-1], min(3, 2**bits - 2))]
+        x = [
+            level + gap * r.choice([-1, 1]) * r.uniform(0.1, 0.4)
+            for level in r.sample(_levels(bits)[1:-1], min(3, 2**bits - 2))
+        ]
         return [[round(v, 6) for v in x], bits], [round(r.uniform(1.5, 3), 2) * r.choice([-1, 1]) for _ in x]
 
     return draw

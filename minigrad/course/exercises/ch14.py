@@ -21,14 +21,34 @@ EX_A = ask(
     comment="Each function turns five numbers into five.\nHow many of the entries of its Jacobian are not zero, in general?",
     answer={"softmax": 25, "layer norm": 25, "tanh, entry by entry": 5, "x[::-1], reversed": 5},
     wrong=(
-        ("softmax diagonal", {"softmax": 5}, "softmax divides by a sum over all entries, so each output depends on each input."),
-        ("layer norm diagonal", {"layer norm": 5}, "layer norm: mean and standard deviation contain every x, and every output uses both."),
+        (
+            "softmax diagonal",
+            {"softmax": 5},
+            "softmax divides by a sum over all entries, so each output depends on each input.",
+        ),
+        (
+            "layer norm diagonal",
+            {"layer norm": 5},
+            "layer norm: mean and standard deviation contain every x, and every output uses both.",
+        ),
         ("tanh dense", {"tanh, entry by entry": 25}, "tanh: output i depends on input i alone."),
         ("tanh has none", {"tanh, entry by entry": 0}, "tanh: output i moves when input i moves."),
-        ("reversal has none", {"x[::-1], reversed": 0}, "Reversed: each output is one of the inputs, with derivative 1, in another place."),
-        ("reversal dense", {"x[::-1], reversed": 25}, "Reversed: each output is one of the inputs and does not depend on the others."),
+        (
+            "reversal has none",
+            {"x[::-1], reversed": 0},
+            "Reversed: each output is one of the inputs, with derivative 1, in another place.",
+        ),
+        (
+            "reversal dense",
+            {"x[::-1], reversed": 25},
+            "Reversed: each output is one of the inputs and does not depend on the others.",
+        ),
         ("softmax without its diagonal", {"softmax": 20}, "softmax: an output moves with its own input as well."),
-        ("layer norm without its diagonal", {"layer norm": 20}, "layer norm: an output moves with its own input as well."),
+        (
+            "layer norm without its diagonal",
+            {"layer norm": 20},
+            "layer norm: an output moves with its own input as well.",
+        ),
     ),
     hints=(
         "Move one input by a little. Which outputs move?",
@@ -58,7 +78,11 @@ EX_A2 = ask(
     wrong=(
         ("the outputs' sum", 1, "The outputs add up to 1. A row of the Jacobian says how one of them moves."),
         ("the number itself", "s", "Adding up the row means moving all z together. What does that do to s?"),
-        ("it depends", "it depends", "It is the same number for every row and every z. Move all z by the same amount and see."),
+        (
+            "it depends",
+            "it depends",
+            "It is the same number for every row and every z. Move all z by the same amount and see.",
+        ),
     ),
     hints=(
         "To add up a row is to move all inputs together. What happens to softmax when the same number is added to every z?",
@@ -142,7 +166,12 @@ def _sample(name, numbers, target, seed=1.0, places=None, weight=1.0, shift=0.0)
 
 _b = partial(but, SOLUTION_B)
 GRAD = "(exps[i] / total - (i == target)) * out.grad"
-THREE, FOUR_B, TWICE, LARGE = "three classes", "four classes, upstream gradient not 1", "the same score twice", "scores of a thousand"
+THREE, FOUR_B, TWICE, LARGE = (
+    "three classes",
+    "four classes, upstream gradient not 1",
+    "the same score twice",
+    "scores of a thousand",
+)
 BOTH = "a score that is the right class and a wrong one"
 
 EX_B = Exercise(
@@ -285,7 +314,12 @@ def _batch(z, targets, smoothing):
         ones = [_one_sample(row, c) for c in range(classes)]
         weights = [smoothing / classes + (1 - smoothing) * (c == target) for c in range(classes)]
         loss += math.fsum(w * one["loss"] for w, one in zip(weights, ones, strict=True)) / n
-        grads.append([math.fsum(w * one["gradients"][j] for w, one in zip(weights, ones, strict=True)) / n for j in range(classes)])
+        grads.append(
+            [
+                math.fsum(w * one["gradients"][j] for w, one in zip(weights, ones, strict=True)) / n
+                for j in range(classes)
+            ]
+        )
     return [loss, grads]
 
 
@@ -332,7 +366,10 @@ def cross_entropy_rows(z, targets, smoothing=0.0):
 
 def _two_forms(name, hint, *changes, on):
     """A mistake in y, in both ways to write the loss."""
-    return [Wrong(name + how, but(source, *changes), hint, on=on) for how, source in (("", SOLUTION_B2), (", by sums", BY_SUMS))]
+    return [
+        Wrong(name + how, but(source, *changes), hint, on=on)
+        for how, source in (("", SOLUTION_B2), (", by sums", BY_SUMS))
+    ]
 
 
 def _only_far(seen):
@@ -437,7 +474,11 @@ EX_B3 = ask(
     'For which is it right, when the entries of gamma differ? "layer norm", "batch norm", "both" or "neither".',
     answer="batch norm",
     wrong=(
-        ("layer norm", "layer norm", "In layer norm the mean runs over entries that have different γ. Can γ be taken out of such a mean?"),
+        (
+            "layer norm",
+            "layer norm",
+            "In layer norm the mean runs over entries that have different γ. Can γ be taken out of such a mean?",
+        ),
         ("both", "both", "γ can be taken out of a mean only where it is the same for all entries that are averaged."),
         ("neither", "neither", "Ask along which axis the mean runs. Along one of the two axes, γ does not change."),
     ),
@@ -488,7 +529,12 @@ def _rms_norm(g, x, gamma, eps=1e-5):
     for g_row, row in zip(g, x, strict=True):
         d = len(row)
         r = math.sqrt(math.fsum(v * v for v in row) / d + eps)
-        at_x.append([math.fsum(g_row[i] * gamma[i] * ((i == j) / r - row[i] * row[j] / (d * r**3)) for i in range(d)) for j in range(d)])
+        at_x.append(
+            [
+                math.fsum(g_row[i] * gamma[i] * ((i == j) / r - row[i] * row[j] / (d * r**3)) for i in range(d))
+                for j in range(d)
+            ]
+        )
         at_gamma = [old + g_row[i] * row[i] / r for i, old in enumerate(at_gamma)]
     return [at_x, at_gamma]
 

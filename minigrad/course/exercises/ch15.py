@@ -44,8 +44,11 @@ EX_A = ask(
 def diagnosis(id, patient, answer, wrong, hints, reveal, fresh, also=None, kind=Kind.DEBUG):
     """The diagnosis of a patient. `wrong` holds (entry, value, hint)."""
     two = len(answer) > 2
-    text = "Two lines are wrong, from the top to the bottom. Which ones, and what is the cause of each?" if two else (
-        "Which line is wrong, and what is the cause?")
+    text = (
+        "Two lines are wrong, from the top to the bottom. Which ones, and what is the cause of each?"
+        if two
+        else ("Which line is wrong, and what is the cause?")
+    )
     return ask(
         id, f"{patient}, diagnosis", kind, minutes=3, level=2, points=1, text=text, answer=answer, also=also,
         comment=f"{text}\nA letter for a line, and a word of the list for a cause.",
@@ -109,10 +112,15 @@ def patient_1(seed=3, steps=200):
 ERROR_1 = "error = output - wanted "
 RUN_1 = "twelve steps"
 
+
 def _rests(losses):
     """Does a training of twelve steps end where one answer for all points leaves it: at 0.25, and still there in the last steps?"""
-    return (isinstance(losses, list) and len(losses) == 12 and all(type(x) is float for x in losses)
-            and all(abs(x - 0.25) < 0.03 for x in losses[-3:]))
+    return (
+        isinstance(losses, list)
+        and len(losses) == 12
+        and all(type(x) is float for x in losses)
+        and all(abs(x - 0.25) < 0.03 for x in losses[-3:])
+    )
 
 
 EX_B = repair(
@@ -354,7 +362,7 @@ EX_D2 = diagnosis(
 
 # ---- patient 4: dropout in the evaluation, and an alias ---------------------------------------------------------------------------
 
-STUB_4 = '''\
+STUB_4 = """\
 import minigrad as torch
 from minigrad import nn
 
@@ -384,7 +392,7 @@ def patient_4(seed=4, steps=25):
             best, remembered = score, net.state_dict()                                   # o
     net.load_state_dict(remembered)                                                      # p
     return best, held_out()                                                              # q
-'''
+"""
 EVAL = [("        with torch.no_grad():", "        net.eval()\n        with torch.no_grad():"),
         ("        optimizer.zero_grad()", "        net.train()\n        optimizer.zero_grad()")]  # fmt: skip
 COPY = [("score, net.state_dict()", "score, {name: value.clone() for name, value in net.state_dict().items()}")]
@@ -599,7 +607,7 @@ EX_G2 = diagnosis(
 
 # ---- patient 7: one detach too many (optional) --------------------------------------------------------------------------------------
 
-STUB_7 = '''\
+STUB_7 = """\
 import minigrad as torch
 from minigrad import nn
 
@@ -621,7 +629,7 @@ def patient_7(seed=7, steps=150):
         loss.backward()                                                                    # l
         optimizer.step()                                                                   # m
     return loss.item(), (encoder.weight - before).abs().max().item()
-'''
+"""
 RUN_7 = "ten steps"
 
 EX_H = repair(
@@ -816,4 +824,24 @@ EX_J2 = diagnosis(
     also={"line": ("c",)}, kind=Kind.OPTIONAL,
 )  # fmt: skip
 
-EXERCISES = (EX_A, EX_B, EX_B2, EX_C, EX_C2, EX_D, EX_D2, EX_E, EX_E2, EX_F, EX_F2, EX_G, EX_G2, EX_H, EX_H2, EX_I, EX_I2, EX_J, EX_J2)
+EXERCISES = (
+    EX_A,
+    EX_B,
+    EX_B2,
+    EX_C,
+    EX_C2,
+    EX_D,
+    EX_D2,
+    EX_E,
+    EX_E2,
+    EX_F,
+    EX_F2,
+    EX_G,
+    EX_G2,
+    EX_H,
+    EX_H2,
+    EX_I,
+    EX_I2,
+    EX_J,
+    EX_J2,
+)

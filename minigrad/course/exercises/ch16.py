@@ -19,7 +19,11 @@ EX_A = ask(
     comment="100 layers and the rules above.\nHow many inputs are in memory at the peak, for each of these plans?",
     answer={"keep all 100": 100, "keep only the batch": 100, "keep every 10th": 19},
     wrong=(
-        ("freed as it goes", {"keep all 100": 1}, "Keep all: when the forward pass ends, backward has not begun, so nothing is free."),
+        (
+            "freed as it goes",
+            {"keep all 100": 1},
+            "Keep all: when the forward pass ends, backward has not begun, so nothing is free.",
+        ),
         ("with the output", {"keep all 100": 101}, "Keep all: count inputs only, one for each layer."),
         (
             "one at a time",
@@ -31,15 +35,51 @@ EX_A = ask(
             {"keep only the batch": 2},
             "Only the batch: to get the input of the last layer you run all the others, and by the rules each result stays.",
         ),
-        ("batch not counted", {"keep only the batch": 99}, "Only the batch: you recompute 99 inputs, and the batch is in memory as well."),
-        ("output counted", {"keep only the batch": 101}, "Only the batch: count inputs only. The output of the last layer is none."),
-        ("half", {"keep every 10th": 50}, "Every 10th: count the kept inputs and the one stretch of layers that is being recomputed."),
-        ("kept only", {"keep every 10th": 10}, "Every 10th: those are the kept ones. The stretch that is recomputed is in memory, too."),
-        ("one recomputed", {"keep every 10th": 11}, "Every 10th: the stretch has 10 layers, and backward needs all of their inputs."),
-        ("kept twice", {"keep every 10th": 20}, "Every 10th: nearly. The first input of a stretch is a kept one, so count it once."),
-        ("output as well", {"keep every 10th": 21}, "Every 10th: the first input of a stretch is a kept one, and the output is no input."),
-        ("product", {"keep every 10th": 100}, "Every 10th: only one stretch is recomputed at a time. It is freed before the next."),
-        ("added to everything", {"keep every 10th": 110}, "Every 10th: in the forward pass the other inputs are not kept at all."),
+        (
+            "batch not counted",
+            {"keep only the batch": 99},
+            "Only the batch: you recompute 99 inputs, and the batch is in memory as well.",
+        ),
+        (
+            "output counted",
+            {"keep only the batch": 101},
+            "Only the batch: count inputs only. The output of the last layer is none.",
+        ),
+        (
+            "half",
+            {"keep every 10th": 50},
+            "Every 10th: count the kept inputs and the one stretch of layers that is being recomputed.",
+        ),
+        (
+            "kept only",
+            {"keep every 10th": 10},
+            "Every 10th: those are the kept ones. The stretch that is recomputed is in memory, too.",
+        ),
+        (
+            "one recomputed",
+            {"keep every 10th": 11},
+            "Every 10th: the stretch has 10 layers, and backward needs all of their inputs.",
+        ),
+        (
+            "kept twice",
+            {"keep every 10th": 20},
+            "Every 10th: nearly. The first input of a stretch is a kept one, so count it once.",
+        ),
+        (
+            "output as well",
+            {"keep every 10th": 21},
+            "Every 10th: the first input of a stretch is a kept one, and the output is no input.",
+        ),
+        (
+            "product",
+            {"keep every 10th": 100},
+            "Every 10th: only one stretch is recomputed at a time. It is freed before the next.",
+        ),
+        (
+            "added to everything",
+            {"keep every 10th": 110},
+            "Every 10th: in the forward pass the other inputs are not kept at all.",
+        ),
     ),
     hints=(
         "What is in memory at the moment when the backward pass reaches the last layer and has everything that it needs?",
@@ -52,7 +92,10 @@ EX_A = ask(
         lambda k: Fresh(
             f"{k * k} layers, and the input of every {k}th is kept. How many inputs are in memory at the peak?",
             2 * k - 1,
-            wrong=((k, "The stretch that is recomputed as well."), (2 * k, "The first input of a stretch is a kept one.")),
+            wrong=(
+                (k, "The stretch that is recomputed as well."),
+                (2 * k, "The first input of a stretch is a kept one."),
+            ),
         )
     )(r.randint(5, 9)),
 )
@@ -102,7 +145,8 @@ def _chain(n, x, g):
         w = drivers.layer_weights(i)
         x = [math.tanh(row[0] * x[0] + row[1] * x[1]) for row in w]
         jacobian = [
-            [(1 - y * y) * (row[0] * jacobian[0][j] + row[1] * jacobian[1][j]) for j in (0, 1)] for y, row in zip(x, w, strict=True)
+            [(1 - y * y) * (row[0] * jacobian[0][j] + row[1] * jacobian[1][j]) for j in (0, 1)]
+            for y, row in zip(x, w, strict=True)
         ]
     return [x, [g[0] * jacobian[0][j] + g[1] * jacobian[1][j] for j in (0, 1)]]
 
@@ -129,7 +173,11 @@ def _work(got, n, x, g):
 
 def _backwards(got, n, x, g):
     """None when backward went through the layers from the last to the first, each once."""
-    return None if got["order"] == list(range(n))[::-1] else "backward must go through the layers from the last to the first, each once"
+    return (
+        None
+        if got["order"] == list(range(n))[::-1]
+        else "backward must go through the layers from the last to the first, each once"
+    )
 
 
 STUBBORN = """\
@@ -146,12 +194,16 @@ def checkpointed_chain(layers, x, g):
     return out, g
 """
 
-AGAIN_FOR_EACH = but(
-    STUBBORN,
-    "    start = x\n    for layer in layers:\n",
-    "    size = round(len(layers) ** 0.5)\n    starts = []\n    for i, layer in enumerate(layers):\n        if i % size == 0:\n"
-    "            starts.append(x)\n",
-).replace("x = start\n", "x = starts[i // size]\n").replace("layers[:i]", "layers[i // size * size : i]")
+AGAIN_FOR_EACH = (
+    but(
+        STUBBORN,
+        "    start = x\n    for layer in layers:\n",
+        "    size = round(len(layers) ** 0.5)\n    starts = []\n    for i, layer in enumerate(layers):\n        if i % size == 0:\n"
+        "            starts.append(x)\n",
+    )
+    .replace("x = start\n", "x = starts[i // size]\n")
+    .replace("layers[:i]", "layers[i // size * size : i]")
+)
 
 PAIRS = (100, [0.7, -0.2], [1.0, 0.5])
 
@@ -171,11 +223,21 @@ EX_B = Exercise(
         *about(
             "the right gradient",
             *(
-                Probe(f"{n} layers", (n, x, g), _chain, drivers.checkpoint_result, rtol=1e-9, atol=0.0, draw=_draw_chain(n),
-                      parts=("the output", "the gradient at x"))
+                Probe(
+                    f"{n} layers",
+                    (n, x, g),
+                    _chain,
+                    drivers.checkpoint_result,
+                    rtol=1e-9,
+                    atol=0.0,
+                    draw=_draw_chain(n),
+                    parts=("the output", "the gradient at x"),
+                )
                 for n, x, g in ((16, [0.7, -0.2], [1.0, 0.5]), (100, [-0.4, 0.3], [2.0, 1.0]))
             ),
-            Probe("order of the layers", PAIRS, driver=drivers.checkpoint_alive, accept=_backwards, draw=_draw_chain(25)),
+            Probe(
+                "order of the layers", PAIRS, driver=drivers.checkpoint_alive, accept=_backwards, draw=_draw_chain(25)
+            ),
         ),
         *about(
             "little memory and little work",
@@ -218,7 +280,9 @@ EX_B = Exercise(
         ),
         Wrong(
             "first layer of a segment first",
-            SOLUTION_B.replace("in reversed(segment)", "in segment").replace("backward(inputs.pop(), g)", "backward(inputs.pop(0), g)"),
+            SOLUTION_B.replace("in reversed(segment)", "in segment").replace(
+                "backward(inputs.pop(), g)", "backward(inputs.pop(0), g)"
+            ),
             "Inside a segment your layers go from the first to the last. The gradient comes from the other end.",
             when=lambda seen: _first(seen)[:3] in ([90, 91, 92], [20, 21, 22]),
         ),
@@ -462,7 +526,9 @@ def _half(name, args, draw):
 _d = partial(but, SOLUTION_D)
 TINY, ORDINARY, LARGE_G, NAN_G = "tiny gradients", "ordinary gradients", "one gradient overflows", "inf minus inf"
 TEST = "    if not np.isfinite(grad).all():\n        return w, scale / 2\n"
-IN_HALF = "The gradient was divided while it was still float16, and became 0 again. Convert it to float32 first, then divide."
+IN_HALF = (
+    "The gradient was divided while it was still float16, and became 0 again. Convert it to float32 first, then divide."
+)
 SKIPS = "After an overflow the scale is halved and the weights stay as they are. Test every entry before you touch a weight."
 
 EX_D = Exercise(

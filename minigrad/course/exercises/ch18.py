@@ -120,12 +120,19 @@ def _rows_by_hand(rows):
     """What watch should note for drivers.watched_model on these rows, in plain Python."""
 
     def linear(weight, bias, xs):
-        return [[sum(w * x for w, x in zip(row, x_s, strict=True)) + b for row, b in zip(weight, bias, strict=True)] for x_s in xs]
+        return [
+            [sum(w * x for w, x in zip(row, x_s, strict=True)) + b for row, b in zip(weight, bias, strict=True)]
+            for x_s in xs
+        ]
 
     def noted(ys, is_flat):
         flat = [y for row in ys for y in row]
         mean = sum(flat) / len(flat)
-        return [mean, math.sqrt(sum((y - mean) ** 2 for y in flat) / (len(flat) - 1)), sum(map(is_flat, flat)) / len(flat)]
+        return [
+            mean,
+            math.sqrt(sum((y - mean) ** 2 for y in flat) / (len(flat) - 1)),
+            sum(map(is_flat, flat)) / len(flat),
+        ]
 
     (w1, b1), (w2, b2) = drivers.WATCHED_WEIGHTS
     z1 = linear(w1, b1, rows)
@@ -134,7 +141,11 @@ def _rows_by_hand(rows):
     y = [[math.tanh(z) for z in row] for row in z2]
     never = lambda y: False  # noqa: E731
     return dict(
-        zip(LAYERS, (noted(z1, never), noted(h, lambda y: y == 0), noted(z2, never), noted(y, lambda y: abs(y) > 0.97)), strict=True)
+        zip(
+            LAYERS,
+            (noted(z1, never), noted(h, lambda y: y == 0), noted(z2, never), noted(y, lambda y: abs(y) > 0.97)),
+            strict=True,
+        )
     )
 
 
@@ -161,7 +172,12 @@ EX_B = Exercise(
         Probe(
             "two runs",
             (ROWS,),
-            {"names": list(LAYERS), "entries": [2, 2, 2, 2], "the second differs": True, "the last entry is the last run's": True},
+            {
+                "names": list(LAYERS),
+                "entries": [2, 2, 2, 2],
+                "the second differs": True,
+                "the last entry is the last run's": True,
+            },
             drivers.watched_twice,
             draw=_draw_rows,
         ),
@@ -173,7 +189,9 @@ EX_B = Exercise(
             draw=_draw_rows,
         ),
         Probe("plain numbers", (ROWS,), {"all of them are floats": True}, drivers.watched_types, draw=_draw_rows),
-        Probe("after the block", (ROWS,), {"entries added": 0, "hooks left": 0}, drivers.watched_after, draw=_draw_rows),
+        Probe(
+            "after the block", (ROWS,), {"entries added": 0, "hooks left": 0}, drivers.watched_after, draw=_draw_rows
+        ),
         Probe(
             "after an error in the block",
             (ROWS,),
@@ -185,16 +203,28 @@ EX_B = Exercise(
     bank=(
         Wrong(
             "one name for all",
-            but(_b(LISTENER, ""), "                self.handles.append(layer.register_forward_hook(self.listener(name)))\n", LATE),
+            but(
+                _b(LISTENER, ""),
+                "                self.handles.append(layer.register_forward_hook(self.listener(name)))\n",
+                LATE,
+            ),
             "All entries land under the last name. A function that is defined in a loop looks up `name` when it runs, and by then the loop "
             "is over. Make each hook in a function of its own that takes the name.",
-            when=lambda seen: isinstance(seen.value("one run"), dict) and [len(v) for v in seen.value("one run").values()] == [0, 0, 0, 4],
+            when=lambda seen: (
+                isinstance(seen.value("one run"), dict)
+                and [len(v) for v in seen.value("one run").values()] == [0, 0, 0, 4]
+            ),
         ),
         Wrong(
             "containers as well",
-            _b("            if not list(layer.children()):\n                self", "            if True:\n                self"),
+            _b(
+                "            if not list(layer.children()):\n                self",
+                "            if True:\n                self",
+            ),
             "The model itself and the Sequential inside it are modules as well. Only those without children are layers.",
-            when=lambda seen: isinstance(seen.value("two runs"), dict) and "" in (seen.value("two runs").get("names") or ()),
+            when=lambda seen: (
+                isinstance(seen.value("two runs"), dict) and "" in (seen.value("two runs").get("names") or ())
+            ),
         ),
         Wrong(
             "nothing removed",
@@ -205,7 +235,9 @@ EX_B = Exercise(
         ),
         Wrong(
             "not removed after an error",
-            _b("        for handle in self.handles:", "        for handle in self.handles if error[0] is None else ():"),
+            _b(
+                "        for handle in self.handles:", "        for handle in self.handles if error[0] is None else ():"
+            ),
             "When the block ends with an error, your hooks stay. __exit__ runs in that case as well: remove them there, whatever its "
             "arguments are.",
             when=lambda seen: (
@@ -239,12 +271,15 @@ EX_B = Exercise(
                 "            rows[:] = [(y.mean().item(), y.std().item(), flat(layer, y))]",
             ),
             "The second run has replaced the first. Every run adds an entry to the layer's list.",
-            when=lambda seen: isinstance(seen.value("two runs"), dict) and seen.value("two runs").get("entries") == [1, 1, 1, 1],
+            when=lambda seen: (
+                isinstance(seen.value("two runs"), dict) and seen.value("two runs").get("entries") == [1, 1, 1, 1]
+            ),
         ),
         Wrong(
             "the input",
             _b(
-                "y.mean().item(), y.std().item(), flat(layer, y)", "inputs[0].mean().item(), inputs[0].std().item(), flat(layer, inputs[0])"
+                "y.mean().item(), y.std().item(), flat(layer, y)",
+                "inputs[0].mean().item(), inputs[0].std().item(), flat(layer, inputs[0])",
             ),
             "These are the numbers of what goes into each layer. What comes out is the hook's third argument.",
             on=("one run",),
@@ -297,7 +332,10 @@ EX_B = Exercise(
         lambda n, k: Fresh(
             f"A model has {n} layers in one Sequential. It runs {k} times under `with watch(model) as seen`. How many entries has seen?",
             n * k,
-            wrong=(((n + 1) * k, "The Sequential has children, so it is not a layer."), (n, "Each run adds an entry to each list.")),
+            wrong=(
+                ((n + 1) * k, "The Sequential has children, so it is not a layer."),
+                (n, "Each run adds an entry to each list."),
+            ),
         )
     )(r.randint(3, 6), r.randint(2, 5)),
 )
@@ -403,14 +441,45 @@ EX_C = Exercise(
     solution=SOLUTION_C,
     probes=(
         Probe(
-            _DIAMOND, (_diamond_of(2.0, 3.0, 4.0, 5.0, 6.0),), _clean, drivers.anomaly_clean, draw=lambda r: (_diamond_of(*_some(r, 5)),)
+            _DIAMOND,
+            (_diamond_of(2.0, 3.0, 4.0, 5.0, 6.0),),
+            _clean,
+            drivers.anomaly_clean,
+            draw=lambda r: (_diamond_of(*_some(r, 5)),),
         ),
-        Probe(_PRODUCT, (_product_of(2.0, 3.0, 4.0),), _clean, drivers.anomaly_clean, draw=lambda r: (_product_of(*_some(r, 3)),)),
-        Probe(_ZERO_INF, (ZERO_TIMES_INF,), _named("a", "y", "a"), drivers.anomaly_named, 2.0, draw=_with_slope(ZERO_TIMES_INF, "b")),
+        Probe(
+            _PRODUCT,
+            (_product_of(2.0, 3.0, 4.0),),
+            _clean,
+            drivers.anomaly_clean,
+            draw=lambda r: (_product_of(*_some(r, 3)),),
+        ),
+        Probe(
+            _ZERO_INF,
+            (ZERO_TIMES_INF,),
+            _named("a", "y", "a"),
+            drivers.anomaly_named,
+            2.0,
+            draw=_with_slope(ZERO_TIMES_INF, "b"),
+        ),
         Probe("two rules make a nan", (TWO_NANS,), _named("a", "y", "a"), drivers.anomaly_named),
-        Probe("infinity only", (ONLY_INF,), _named("None", "y", "a", "b"), drivers.anomaly_named, draw=_with_slope(ONLY_INF, "b")),
-        Probe("inf and -inf meet at a leaf", (MEET_AT_LEAF,), _named("None", "y", "a", "b"), drivers.anomaly_named, 2.0),
-        Probe("inf and -inf meet on the way", (MEET,), _named("m", "y", "a", "b", "m"), drivers.anomaly_named, draw=_with_slope(MEET, "m")),
+        Probe(
+            "infinity only",
+            (ONLY_INF,),
+            _named("None", "y", "a", "b"),
+            drivers.anomaly_named,
+            draw=_with_slope(ONLY_INF, "b"),
+        ),
+        Probe(
+            "inf and -inf meet at a leaf", (MEET_AT_LEAF,), _named("None", "y", "a", "b"), drivers.anomaly_named, 2.0
+        ),
+        Probe(
+            "inf and -inf meet on the way",
+            (MEET,),
+            _named("m", "y", "a", "b", "m"),
+            drivers.anomaly_named,
+            draw=_with_slope(MEET, "m"),
+        ),
     ),
     bank=(
         Wrong(
@@ -444,7 +513,8 @@ EX_C = Exercise(
             "nan is equal to nothing, not even to itself, so a comparison with == nan is never true. Ask whether a number differs from "
             "itself.",
             when=lambda seen: (
-                (seen.value(_ZERO_INF) or {}).get("returned") == "None" and (seen.value(_DIAMOND) or {}).get("returned") == "None"
+                (seen.value(_ZERO_INF) or {}).get("returned") == "None"
+                and (seen.value(_DIAMOND) or {}).get("returned") == "None"
             ),
         ),
         Wrong(
@@ -454,7 +524,10 @@ EX_C = Exercise(
             .replace("    root.grad = 1.0\n", "    root.grad, found = 1.0, []\n"),
             "The right value is named, but another rule ran before you returned. Either the pass runs on after the first nan, or it does "
             "not take each value after everything that uses it.",
-            when=lambda seen: (seen.value(_ZERO_INF) or {}).get("returned") == "a" and "b" in (seen.value(_ZERO_INF) or {}).get("ran", ()),
+            when=lambda seen: (
+                (seen.value(_ZERO_INF) or {}).get("returned") == "a"
+                and "b" in (seen.value(_ZERO_INF) or {}).get("ran", ())
+            ),
         ),
         Wrong(
             "earlier contributions are lost",

@@ -80,7 +80,7 @@ def capstone(Value):
 
 
 def _source(name: str, body: str) -> str:
-    return f"import math\n\n\ndef capstone(Value):\n{textwrap.indent(body.strip(chr(10)), '    ')}\n\n    return \"{name}\", {name}\n"
+    return f'import math\n\n\ndef capstone(Value):\n{textwrap.indent(body.strip(chr(10)), "    ")}\n\n    return "{name}", {name}\n'
 
 
 RULES = {
@@ -220,7 +220,9 @@ def _bank():
 
 _lse, _gelu, _norm = (partial(but, REFERENCES[name]) for name in ("logsumexp", "gelu", "batch_norm"))
 _conv, _fixed, _lstm = (partial(but, REFERENCES[name]) for name in ("conv1d", "fixed_point", "lstm_cell"))
-LATE_CONV = _source("conv1d", """
+LATE_CONV = _source(
+    "conv1d",
+    """
 def conv1d(x, k):
     outs = []
     for i in range(len(x) - len(k) + 1):
@@ -235,8 +237,11 @@ def conv1d(x, k):
         out._backward = _backward
         outs.append(out)
     return outs
-""")
-LATE_NORM = _source("batch_norm", """
+""",
+)
+LATE_NORM = _source(
+    "batch_norm",
+    """
 def batch_norm(xs, eps):
     n = len(xs)
     mean = sum(x.data for x in xs) / n
@@ -252,9 +257,12 @@ def batch_norm(xs, eps):
         out._backward = _backward
         outs.append(out)
     return outs
-""")
-LATE = ("The formula is right, but every _backward that was made in the loop uses the last result. A function looks up out and i when it "
-        "runs, and by then the loop has ended. Make each result in a function of its own, or write def _backward(i=i, out=out).")
+""",
+)
+LATE = (
+    "The formula is right, but every _backward that was made in the loop uses the last result. A function looks up out and i when it "
+    "runs, and by then the loop has ended. Make each result in a function of its own, or write def _backward(i=i, out=out)."
+)
 PRODUCT = "(below + x.data * density)"
 NORM = "((i == j) - 1 / n - hats[i] * hats[j] / n)"
 

@@ -119,14 +119,18 @@ def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: 
                  tuple(without_folders(note) for note in verdict.notes))  # fmt: skip
 
 
-def behaviour(ex: Exercise, source: str, server: AnswerServer, helpers: Sequence[str] = (), after: Sequence[str] = ()) -> str:
+def behaviour(
+    ex: Exercise, source: str, server: AnswerServer, helpers: Sequence[str] = (), after: Sequence[str] = ()
+) -> str:
     """A short name for what an answer does with the published inputs: the same for all answers that give the same results."""
     outcomes, _ = run_apart(ex, source, server, {}, Box(wall=max(20.0, 2 * ex.limits.seconds)), helpers, after)
     does = []
     for probe in ex.probes:
         outcome = outcomes.get(probe.name)
         failed = outcome is not None and (outcome["error"] or {}).get("type", "")
-        does.append("not run" if outcome is None else "late" if outcome["late"] else failed or in_short(outcome["got"], 2000))
+        does.append(
+            "not run" if outcome is None else "late" if outcome["late"] else failed or in_short(outcome["got"], 2000)
+        )
     return hashlib.sha256(repr(does).encode("utf-8", "replace")).hexdigest()[:6]
 
 
@@ -162,7 +166,9 @@ def run_apart(
         "helpers": [h.encode("utf-8", "replace").decode() for h in helpers],
         "after": [h.encode("utf-8", "replace").decode() for h in after],
         "entry": ex.entry,
-        "probes": [{"name": p.name, "driver": p.driver.__name__, "args": inputs.get(p.name, p.args)} for p in ex.probes],
+        "probes": [
+            {"name": p.name, "driver": p.driver.__name__, "args": inputs.get(p.name, p.args)} for p in ex.probes
+        ],
         "limits": asdict(ex.limits),
         "box": asdict(box),
     }
@@ -186,7 +192,13 @@ class AnswerServer(ForkServer):
         # -s and -P: no folder of the user's and not the working folder on the path. The environment is empty, and with one hash seed a set
         # of texts has the same order in every run.
         begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.grading.child import main; main()"
-        env = {"PATH": "/nonexistent", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "MPLBACKEND": "Agg", "MINIGRAD_PROGRESS": "off"}
+        env = {
+            "PATH": "/nonexistent",
+            "LANG": "C.UTF-8",
+            "PYTHONHASHSEED": "0",
+            "MPLBACKEND": "Agg",
+            "MINIGRAD_PROGRESS": "off",
+        }
         env |= {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA", "VECLIB_MAXIMUM")}
         env |= {k: v for k, v in os.environ.items() if k in ("SYSTEMROOT", "LD_LIBRARY_PATH")}
         elsewhere = [part.replace("{kit}", str(folder)) for part in command]
@@ -221,7 +233,9 @@ def _clean(data: Mapping[str, Any]) -> dict[str, Any]:
             where = None
         error = {
             "type": str(error.get("type", ""))[:60] or "Error",
-            "mro": [str(m)[:60] for m in error.get("mro", []) if isinstance(m, str)] if isinstance(error.get("mro"), list) else [],
+            "mro": [str(m)[:60] for m in error.get("mro", []) if isinstance(m, str)]
+            if isinstance(error.get("mro"), list)
+            else [],
             "message": without_folders(str(error.get("message", "")))[:200],
             "where": where and {"line": where["line"], "text": str(where.get("text", ""))[:80], "function": ""},
         }
@@ -247,5 +261,3 @@ def in_short(x: Any, most: int = 300) -> str:
     """Plain data for a person: numbers to six digits, and not too long."""
     text = describe(x) if is_odd(x) else re.sub(r"-?\d+\.\d{6,}(?:e[+-]?\d+)?", lambda m: f"{float(m[0]):.6g}", repr(x))
     return text if len(text) <= most else text[: most - 1] + "…"
-
-

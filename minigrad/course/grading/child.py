@@ -42,7 +42,13 @@ def main() -> None:
     with open(secret, "w") as file:
         file.write("a file that no submission may read")
     rules, hidden = _rules(runs)
-    setting = {"rules": rules, "who": sandbox.nobody(rules), "own_users": offline, "hidden": hidden, "small_disk": small_disk}
+    setting = {
+        "rules": rules,
+        "who": sandbox.nobody(rules),
+        "own_users": offline,
+        "hidden": hidden,
+        "small_disk": small_disk,
+    }
     try:
         raw, _ = _run_apart({"measure": secret, "box": asdict(Box()) | {"memory": 1 << 30}}, setting, runs, 20)
         serve(json.loads(raw.split(b"\n")[0] or b"{}"), lambda job: _run_apart(job, setting, runs, job["box"]["wall"]))
@@ -63,7 +69,11 @@ def _only_the_kit() -> None:
     sys.meta_path[:] = [f for f in sys.meta_path if not getattr(f, "__module__", "").startswith("__editable__")]
     for name in [n for n in sys.modules if n.startswith("__editable__")]:
         del sys.modules[name]
-    source = [p for p in sys.path if p != kit and not p.endswith("-packages") and os.path.isdir(os.path.join(p, "minigrad", "course"))]
+    source = [
+        p
+        for p in sys.path
+        if p != kit and not p.endswith("-packages") and os.path.isdir(os.path.join(p, "minigrad", "course"))
+    ]
     sys.path[:] = [p for p in sys.path if p not in source and not p.startswith("__editable__")]
     sys.path_hooks[:] = [h for h in sys.path_hooks if not getattr(h, "__module__", "").startswith("__editable__")
                          and "__editable__" not in getattr(getattr(h, "__self__", h), "__module__", "")]  # fmt: skip
@@ -148,7 +158,9 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
         while view:
             view = view[write(put, view) :]
 
-    measures = [getattr(drivers, probe["driver"]) for probe in job["probes"]]  # before the answer, which could replace them
+    measures = [
+        getattr(drivers, probe["driver"]) for probe in job["probes"]
+    ]  # before the answer, which could replace them
     put_back = _snapshot(drivers)
     loaded = run(_load, (job["source"], job["entry"], job["helpers"], job["after"]), (), limits)
     if _entry and not loaded["late"]:

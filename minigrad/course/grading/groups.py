@@ -28,7 +28,9 @@ def groups_page(c: Class, links: Mapping[str, str]) -> str:
         groups = of_exercise(c, ex)
         if groups:
             right = sum(row.grades.get(ex.id, {}).get("score") == 1 for row in c.rows)
-            parts.append(f"<h2>{ex.id} {escape(ex.title)}</h2><p class=soft>{many(right, 'answer')} with full points</p>")
+            parts.append(
+                f"<h2>{ex.id} {escape(ex.title)}</h2><p class=soft>{many(right, 'answer')} with full points</p>"
+            )
             parts += [_group(ex, name, rows, links) for name, rows in groups.items()]
     if len(parts) == 2:
         parts.append("<p>There is no answer without full points.</p>")
@@ -49,12 +51,20 @@ def _group(ex: Exercise, name: str, rows: list[Row], links: Mapping[str, str]) -
     earned = sorted({number(g["points"]) for g in grades})
     head = f"{many(len(rows), 'student')}<span>{' or '.join(earned)} of {many(ex.points, 'point')}</span>"
     failed = [(level, probe, say) for probe, level, say in grades[0]["lines"] if level in (OFF, SKIPPED)]
-    shown = "".join(f"<li>{GLYPH[level]} {code(probe)}{': ' + code(say) if say else ''}</li>" for level, probe, say in failed[:6])
+    shown = "".join(
+        f"<li>{GLYPH[level]} {code(probe)}{': ' + code(say) if say else ''}</li>" for level, probe, say in failed[:6]
+    )
     more = f"<li>and {many(len(failed) - 6, 'more probe')}</li>" if len(failed) > 6 else ""
     stopped = f"<p>{code(grades[0]['ran'])}</p>" if grades[0]["ran"] != "ok" else ""
     mistake = f"<p>Recognised: {code(grades[0]['mistake'])}</p>" if grades[0]["mistake"] else ""
-    people = ", ".join(f'<a href="{escape(links[row.student])}">{escape(row.student)}</a>' for row in rows if row.student in links)
+    people = ", ".join(
+        f'<a href="{escape(links[row.student])}">{escape(row.student)}</a>' for row in rows if row.student in links
+    )
     sources = sorted({g["source"].strip() for g in grades if g.get("source")}, key=lambda text: (len(text), text))
-    source = f"<details><summary>The shortest of their answers</summary><pre>{escape(sources[0])}</pre></details>" if sources else ""
+    source = (
+        f"<details><summary>The shortest of their answers</summary><pre>{escape(sources[0])}</pre></details>"
+        if sources
+        else ""
+    )
     line = f"<p>For marks.csv: <code>group {name},,,,your remark</code></p>"
     return f"<section><h2>{head}</h2>{mistake}{stopped}<ul class=remarks>{shown}{more}</ul><p>{people}</p>{source}{line}</section>"

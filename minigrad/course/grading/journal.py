@@ -17,7 +17,9 @@ class Journal:
     def __init__(self, path: Path):
         self.path = path
         self.records: dict[str, dict[str, Any]] = {}
-        self.begun: dict[str, tuple[str, int]] = {}  # by student: a fingerprint, and how often it was begun and not finished
+        self.begun: dict[
+            str, tuple[str, int]
+        ] = {}  # by student: a fingerprint, and how often it was begun and not finished
 
     def __enter__(self) -> Journal:
         self._file = open(self.path, "a+b")
@@ -31,7 +33,9 @@ class Journal:
         except OSError:
             self._file.close()
             where = self.path.parent.name
-            raise SystemExit(f"Another run is grading into {where}: wait for it, or choose another folder with -o.") from None
+            raise SystemExit(
+                f"Another run is grading into {where}: wait for it, or choose another folder with -o."
+            ) from None
         self._file.seek(0)
         good = 0
         for line in self._file:

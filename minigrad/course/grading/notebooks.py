@@ -24,7 +24,9 @@ from ..exercises import exercises
 from .submissions import CANVAS
 
 MOST_CELLS = 20_000
-COPY = re.compile(r"(.*?)(?:[ _]?\((\d+)\)|[ _-]?Copy(\d*)|-(\d{1,2}))?\.ipynb", re.I | re.S)  # as browsers, JupyterLab and Canvas name one
+COPY = re.compile(
+    r"(.*?)(?:[ _]?\((\d+)\)|[ _-]?Copy(\d*)|-(\d{1,2}))?\.ipynb", re.I | re.S
+)  # as browsers, JupyterLab and Canvas name one
 
 
 # ---- reading a notebook ---------------------------------------------------------------------------------------------------------------
@@ -81,7 +83,9 @@ class Cell:
         """
         found: dict[str, list[ast.stmt]] = {}
         for statement in self.body:
-            if not isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)) and not lent(statement):
+            if not isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)) and not lent(
+                statement
+            ):
                 for name in bound(statement):
                     found.setdefault(name, []).append(statement)
         return found
@@ -101,7 +105,9 @@ class Cell:
     def title(self) -> str:
         """The first line that says something, for a person."""
         lines = [line.strip() for line in self.lines if line.strip() and line.strip() != "pass"]
-        return next((line for line in lines if not line.startswith(("#", "import ", "from "))), lines[0] if lines else "")[:60]
+        return next(
+            (line for line in lines if not line.startswith(("#", "import ", "from "))), lines[0] if lines else ""
+        )[:60]
 
 
 @dataclass
@@ -119,7 +125,12 @@ class Notebook:
             if "check" not in cell.source:
                 continue
             for node in (n for statement in cell.body for n in ast.walk(statement)):
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "check" and node.args:
+                if (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Name)
+                    and node.func.id == "check"
+                    and node.args
+                ):
                     first = node.args[0]
                     if isinstance(first, ast.Constant) and isinstance(first.value, str):
                         found.setdefault(first.value, []).append((number, node.args[1] if len(node.args) > 1 else None))
@@ -145,13 +156,21 @@ class Notebook:
         """For the name of an exercise whose answer has another one, that name: `check("05.b", mine)`."""
         given = {exercises[id].entry: arg.id for id, calls in self.calls.items() if id in exercises for _, arg in calls
                  if isinstance(arg, ast.Name)}  # fmt: skip
-        return {entry: name for entry, name in given.items() if entry != name and entry not in self.defined and name in self.defined}
+        return {
+            entry: name
+            for entry, name in given.items()
+            if entry != name and entry not in self.defined and name in self.defined
+        }
 
     @cached_property
     def named_chapters(self) -> set[str]:
         """The chapters that a cell names: an exercise's cell, a call of `check`, the heading of an exercise."""
-        headings = {n for text in self.texts for n in re.findall(r"^#+[ \t]*Exercise[ \t]+(\d\d)\.[a-z]\d?\b", text, re.M)}
-        return ({id[:2] for c in self.cells for id in c.ids} | {id[:2] for id in self.calls} | headings) & set(exercises.chapters())
+        headings = {
+            n for text in self.texts for n in re.findall(r"^#+[ \t]*Exercise[ \t]+(\d\d)\.[a-z]\d?\b", text, re.M)
+        }
+        return ({id[:2] for c in self.cells for id in c.ids} | {id[:2] for id in self.calls} | headings) & set(
+            exercises.chapters()
+        )
 
     @cached_property
     def chapters(self) -> set[str]:
@@ -210,7 +229,9 @@ def _cell(raw: Any, number: int) -> Cell | None:
     metadata = _dict(raw.get("metadata"))
     graded, tagged = _dict(metadata.get("nbgrader")), _dict(metadata.get("minigrad"))
     by_grade = re.fullmatch(r"answer-(\d\d)-([a-z]\d?)", str(graded.get("grade_id", "")))
-    marker = re.search(r"^[^\S\n]*#+[^\S\n]*(?:minigrad[^\S\n]+)?exercise[^\S\n]*:?[^\S\n]*(\d\d\.[a-z]\d?)\b", text, re.M | re.I)
+    marker = re.search(
+        r"^[^\S\n]*#+[^\S\n]*(?:minigrad[^\S\n]+)?exercise[^\S\n]*:?[^\S\n]*(\d\d\.[a-z]\d?)\b", text, re.M | re.I
+    )
     id = tagged.get("exercise")
     return Cell(without_magics(text), ".".join(by_grade.groups()) if by_grade else "", id if isinstance(id, str) else "",
                 marker.group(1).lower() if marker else "", number, _claims(raw))  # fmt: skip
@@ -281,7 +302,9 @@ class Book:
     name: str
     when: float
     answers: dict[str, Answer]
-    claims: dict[str, Claim] = field(default_factory=dict)  # by exercise: what `check` has said in the notebook, the last time
+    claims: dict[str, Claim] = field(
+        default_factory=dict
+    )  # by exercise: what `check` has said in the notebook, the last time
     content: str = ""  # a hash of its cells with their outputs
 
 
@@ -307,12 +330,19 @@ def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:
             continue
         places = [i for i in pick() if nb.cells[i].answers(ex)]
         tried = [i for i in places if not is_stub(nb.cells[i].source, ex.stub)]
-        if tried and by != "name" and _keeps_stub(ex, nb.cells[tried[-1]]) and (answer := _handed_over(ex, nb)) is not None:
+        if (
+            tried
+            and by != "name"
+            and _keeps_stub(ex, nb.cells[tried[-1]])
+            and (answer := _handed_over(ex, nb)) is not None
+        ):
             return answer  # the stub is still in the cell, and something else was given to check
         if tried:
             if not ex.is_value:  # a definition is an answer rather than an assignment
                 tried = [i for i in tried if nb.cells[i].defines(ex.entry)] or tried
-            while len(tried) > 1 and any(ex.entry in _used_at_once(s) for s in nb.cells[tried[-1]].written.get(ex.entry, ())):
+            while len(tried) > 1 and any(
+                ex.entry in _used_at_once(s) for s in nb.cells[tried[-1]].written.get(ex.entry, ())
+            ):
                 tried.pop()  # `class Value(Value)` adds to the cell above it, as `helpers` finds
             return _answer(ex, nb, tried[-1], by, _doubt(ex, nb, tried, by))
         if places and untouched is None:
@@ -337,7 +367,9 @@ def _handed_over(ex: Exercise, nb: Notebook) -> Answer | None:
     return None
 
 
-def _answer(ex: Exercise, nb: Notebook, at: int, by: str, doubt: str = "", source: str = "", apart: bool = False) -> Answer:
+def _answer(
+    ex: Exercise, nb: Notebook, at: int, by: str, doubt: str = "", source: str = "", apart: bool = False
+) -> Answer:
     """The answer in cell `at`, or in `source`, which replaces the cell (or, `apart`, is only a part of it)."""
     text = source or nb.cells[at].source
     used, after = helpers(nb, at, source if apart else None)
@@ -434,8 +466,12 @@ def choose(books: Sequence[Book]) -> tuple[dict[str, tuple[Book, Answer]], list[
                 taken |= dict.fromkeys(answers, book)
                 counts |= {id: (book, answer) for id, answer in answers.items()}
             elif tried:
-                said = "is the newer one and counts" if _age_known(rival, book) else "counts (nothing says which is newer)"
-                problems.append(f"chapter {chapter} was handed in more than once: {rival.name} {said}, {book.name} does not")
+                said = (
+                    "is the newer one and counts" if _age_known(rival, book) else "counts (nothing says which is newer)"
+                )
+                problems.append(
+                    f"chapter {chapter} was handed in more than once: {rival.name} {said}, {book.name} does not"
+                )
         if tried and (new := next((b for b, answers in mine if answers), None)) and new is not tried[0][0]:
             problems.append(f"chapter {chapter}: {new.name} is newer but has no answers, so {tried[0][0].name} counts")
     return counts, problems
@@ -475,7 +511,11 @@ def _by_name(ex: Exercise, nb: Notebook) -> list[int]:
     """Cells that define the exercise's name. Where other exercises of the chapter use the same name, the ones just before its check."""
     binding = [i for i, c in enumerate(nb.cells) if c.answers(ex) and c.ids <= {ex.id}]
     near = nb.chapters or set(exercises.chapters())
-    rivals = [other.id for other in exercises.values() if other.entry == ex.entry and other.id != ex.id and other.chapter in near]
+    rivals = [
+        other.id
+        for other in exercises.values()
+        if other.entry == ex.entry and other.id != ex.id and other.chapter in near
+    ]
     if ex.id in nb.calls:
         at = nb.calls[ex.id][0][0]
         since = max((nb.calls[r][0][0] for r in rivals if r in nb.calls and nb.calls[r][0][0] < at), default=-1)
@@ -489,7 +529,11 @@ def _in_another_cell(ex: Exercise, nb: Notebook) -> list[int]:
     found = []
     for i, cell in enumerate(nb.cells):
         others = [exercises[id] for id in cell.ids if id != ex.id and id in exercises]
-        if others and cell.defines(ex.entry) and not any(ex.entry in Cell(o.stub).names | Cell(o.solution).names for o in others):
+        if (
+            others
+            and cell.defines(ex.entry)
+            and not any(ex.entry in Cell(o.stub).names | Cell(o.solution).names for o in others)
+        ):
             found.append(i)
     return found
 
@@ -540,7 +584,11 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[tuple[str
     for i, j, s in others:
         if (i, j) not in taken and _changes(s) in done:
             taken[i, j] = s
-    late = {(i, j) for i, j in taken if (i, j) in later or (later and i > at and needed(nb.cells[i].text(taken[i, j])) & own)}
+    late = {
+        (i, j)
+        for i, j in taken
+        if (i, j) in later or (later and i > at and needed(nb.cells[i].text(taken[i, j])) & own)
+    }
     text_of = dict(sorted((renamed | {place: nb.cells[place[0]].text(s) for place, s in taken.items()}).items()))
     return tuple(t for p, t in text_of.items() if p not in late), tuple(t for p, t in text_of.items() if p in late)
 
@@ -554,7 +602,9 @@ def _used_at_once(statement: ast.stmt) -> set[str]:
         parts = [*statement.decorator_list, *statement.bases]
     elif isinstance(statement, ast.Assign):
         parts = [statement.value]
-    return {n.id for part in parts if not isinstance(part, ast.Lambda) for n in ast.walk(part) if isinstance(n, ast.Name)}
+    return {
+        n.id for part in parts if not isinstance(part, ast.Lambda) for n in ast.walk(part) if isinstance(n, ast.Name)
+    }
 
 
 def lent(node: ast.stmt | ast.expr) -> bool:
@@ -562,7 +612,10 @@ def lent(node: ast.stmt | ast.expr) -> bool:
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
     return any(
-        isinstance(n, ast.Attribute) and n.attr in ("mine", "engine") and isinstance(n.value, ast.Name) and n.value.id == "check"
+        isinstance(n, ast.Attribute)
+        and n.attr in ("mine", "engine")
+        and isinstance(n.value, ast.Name)
+        and n.value.id == "check"
         for n in ast.walk(node)
     )
 
@@ -604,7 +657,11 @@ def needed(source: str) -> set[str]:
         return set()
     names: set[str] = set()
     for table in todo:
-        names |= {n.get_name() for n in table.get_symbols() if n.is_referenced() and (n.is_global() or table.get_type() == "module")}
+        names |= {
+            n.get_name()
+            for n in table.get_symbols()
+            if n.is_referenced() and (n.is_global() or table.get_type() == "module")
+        }
         todo += table.get_children()
     return names - {"check", "get_ipython"}
 

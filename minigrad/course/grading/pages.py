@@ -31,7 +31,12 @@ HOLDS = {
     "disk": "Writing more than 16 MB, or very many files",
     "root": "Being root",
 }
-ELSE = {"root": "no: it ran as root", "memory": "no", "scheduling": "no", "disk": "by watching the folder, some 20 times a second"}
+ELSE = {
+    "root": "no: it ran as root",
+    "memory": "no",
+    "scheduling": "no",
+    "disk": "by watching the folder, some 20 times a second",
+}
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5d6b7e; --line: #dfe4ea; --paper: #fff; --panel: #f6f8fa; --blue: #1f6feb;
@@ -135,7 +140,11 @@ def _table(head: str, rows: Iterable[Sequence[object]]) -> str:
     body = ""
     for row in rows:
         cells = zip(row, columns, labels, strict=True)
-        body += "<tr>" + "".join(f'<td{kind} data-label="{label}">{cell}</td>' for cell, (_, kind), label in cells) + "</tr>"
+        body += (
+            "<tr>"
+            + "".join(f'<td{kind} data-label="{label}">{cell}</td>' for cell, (_, kind), label in cells)
+            + "</tr>"
+        )
     return f"<div class=wide><table><thead><tr>{above}</tr></thead><tbody>{body}</tbody></table></div>"
 
 
@@ -162,7 +171,9 @@ def feedback(row: Row, c: Class, reveal: bool = False) -> str:
         parts.append("<ul class=remarks>" + "".join(f"<li>{code(p)}</li>" for p in row.remarks) + "</ul>")
     for part, of in c.parts.items():
         if part in row.points:
-            parts.append(f"<section><h2>{escape(part)}<span>{number(row.points[part])} of {number(of)} points</span></h2></section>")
+            parts.append(
+                f"<section><h2>{escape(part)}<span>{number(row.points[part])} of {number(of)} points</span></h2></section>"
+            )
     handed_in = {id[:2] for id in row.grades}
     for ex in c.used:
         if ex.id in row.grades or (ex.id in c.counted and (ex.chapter in handed_in or row.state == "graded")):
@@ -230,7 +241,12 @@ def _inside(ex: Exercise, probe: Probe, args: tuple, level: str, got: str) -> st
     given = ", ".join(map(in_short, args))
     rows = []
     if not ex.is_value:
-        rows.append(("call" if probe.driver is call else "inputs", f"{ex.entry}({given})" if probe.driver is call else given or "none"))
+        rows.append(
+            (
+                "call" if probe.driver is call else "inputs",
+                f"{ex.entry}({given})" if probe.driver is call else given or "none",
+            )
+        )
     if level in (OFF, SKIPPED):
         rows.append(("it gave", got or "nothing"))
         if right := _right(ex, probe, args):
@@ -271,7 +287,14 @@ def summary(c: Class, links: Mapping[str, str]) -> str:
                      "Choose with <code>-e</code> what counts.</p>")  # fmt: skip
     if any(g.get("behaviour") for row in c.rows for g in row.grades.values()):
         parts.append('<p><a href="groups.html">Wrong answers that do the same</a> can be marked together.</p>')
-    parts += [_by_hand(c, links), _spread(c, graded), _exercises(c, graded), _mistakes(c), _people(c, links), _alike(c, links)]
+    parts += [
+        _by_hand(c, links),
+        _spread(c, graded),
+        _exercises(c, graded),
+        _mistakes(c),
+        _people(c, links),
+        _alike(c, links),
+    ]
     parts.append(f"<h2>What the answers were refused</h2>{_isolation(c)}")
     return page(f"{c.name}: the class", "\n".join(p for p in parts if p))
 
@@ -284,17 +307,30 @@ def _tiles(c: Class, graded: Sequence[Row]) -> str:
     totals = sorted(t for row in c.rows if (t := c.measured(row)) is not None)
     tiles = []
     if totals:
-        middle = totals[len(totals) // 2] if len(totals) % 2 else sum(totals[len(totals) // 2 - 1 : len(totals) // 2 + 1]) / 2
+        middle = (
+            totals[len(totals) // 2]
+            if len(totals) % 2
+            else sum(totals[len(totals) // 2 - 1 : len(totals) // 2 + 1]) / 2
+        )
         apart = ", optional points apart" if any(not ex.counted_points for ex in c.used) else ""
-        tiles += [(number(middle), f"median of {c.top}{apart}"), (f"{number(totals[0])}–{number(totals[-1])}", "lowest to highest")]
+        tiles += [
+            (number(middle), f"median of {c.top}{apart}"),
+            (f"{number(totals[0])}–{number(totals[-1])}", "lowest to highest"),
+        ]
     states = Counter(row.state for row in c.rows)
     tiles += [(str(len(graded)), "graded")]
     tiles += [
-        (str(states[s]), words) for s, words in (("ungraded", "not graded"), ("missing", "missing"), ("excused", "excused")) if states[s]
+        (str(states[s]), words)
+        for s, words in (("ungraded", "not graded"), ("missing", "missing"), ("excused", "excused"))
+        if states[s]
     ]
     if look := sum(bool(row.remarks) for row in c.rows):
         tiles.append((str(look), "to look at by hand"))
-    return "<div class=tiles>" + "".join(f"<div class=tile><strong>{a}</strong><small>{b}</small></div>" for a, b in tiles) + "</div>"
+    return (
+        "<div class=tiles>"
+        + "".join(f"<div class=tile><strong>{a}</strong><small>{b}</small></div>" for a, b in tiles)
+        + "</div>"
+    )
 
 
 def _by_hand(c: Class, links: Mapping[str, str]) -> str:
@@ -323,11 +359,17 @@ def _spread(c: Class, graded: Sequence[Row]) -> str:
 def _exercises(c: Class, graded: Sequence[Row]) -> str:
     rows = []
     for ex in c.used:
-        tried = [row.points.get(ex.id, 0.0) / ex.points for row in graded if (g := row.grades.get(ex.id)) and g["ran"] != "untried"]
+        tried = [
+            row.points.get(ex.id, 0.0) / ex.points
+            for row in graded
+            if (g := row.grades.get(ex.id)) and g["ran"] != "untried"
+        ]
         full, none = sum(s >= 1 for s in tried), sum(s <= 0 for s in tried)
         counts = (("full", full), ("part", len(tried) - full - none), ("none", none))
         idle = len(graded) - len(tried)
-        bar = "".join(f'<span class={kind} style="width:{100 * n / max(1, len(graded)):.1f}%"></span>' for kind, n in counts)
+        bar = "".join(
+            f'<span class={kind} style="width:{100 * n / max(1, len(graded)):.1f}%"></span>' for kind, n in counts
+        )
         said = f"{full} full points, {counts[1][1]} part, {none} none, {idle} not tried or not found"
         mean = f"{100 * sum(tried) / len(tried):.0f} %" if tried else "–"
         same = sum(bool(row.grades.get(ex.id, {}).get("as_solution")) for row in graded)
@@ -340,7 +382,9 @@ def _exercises(c: Class, graded: Sequence[Row]) -> str:
 
 
 def _mistakes(c: Class, most: int = 12) -> str:
-    made = Counter((ex.id, g["mistake"]) for row in c.rows for ex in c.used if (g := row.grades.get(ex.id)) and g["mistake"])
+    made = Counter(
+        (ex.id, g["mistake"]) for row in c.rows for ex in c.used if (g := row.grades.get(ex.id)) and g["mistake"]
+    )
     if not made:
         return ""
     tried = {ex.id: sum(g["ran"] != "untried" for row in c.rows if (g := row.grades.get(ex.id))) for ex in c.used}
@@ -352,7 +396,9 @@ def _mistakes(c: Class, most: int = 12) -> str:
         rows.append((id, code(name), bar, f"{n} of {tried[id]}"))
     head = "Exercise|Mistake||#of those who tried"
     rest = (
-        f"<details><summary>{many(len(rows) - most, 'more mistake')}</summary>{_table(head, rows[most:])}</details>" if rows[most:] else ""
+        f"<details><summary>{many(len(rows) - most, 'more mistake')}</summary>{_table(head, rows[most:])}</details>"
+        if rows[most:]
+        else ""
     )
     return f"<h2>The commonest mistakes</h2>{_table(head, rows[:most])}{rest}"
 
@@ -364,10 +410,24 @@ def _people(c: Class, links: Mapping[str, str]) -> str:
         total = row.total
         cells = "".join(_cell(ex, row, c) for ex in c.used)
         bar = f'<div class="bar"><span class=blue style="width:{min(100.0, 100 * (total or 0) / (c.top or 1)):.1f}%"></span></div>'
-        chips = f"<span class=chip>{row.state}</span>" if row.state != "graded" else "<span class=chip>look</span>" if row.remarks else ""
+        chips = (
+            f"<span class=chip>{row.state}</span>"
+            if row.state != "graded"
+            else "<span class=chip>look</span>"
+            if row.remarks
+            else ""
+        )
         parts = [number(row.points[part]) if part in row.points else "" for part in c.parts]
         shown = ("", "") if total is None else (number(total), bar)
-        rows.append((f"{_link(row.student, links)} {chips}", *shown, f"<div class=cells>{cells}</div>", *parts, copies[row.student] or ""))
+        rows.append(
+            (
+                f"{_link(row.student, links)} {chips}",
+                *shown,
+                f"<div class=cells>{cells}</div>",
+                *parts,
+                copies[row.student] or "",
+            )
+        )
     heads = "".join(f"|#{escape(part.replace('|', '/'))}" for part in c.parts)
     names = "".join(f"<span class=name>{ex.id}</span>" for ex in c.used)
     squares = f"<div class=cells>{names}</div>"
@@ -409,6 +469,10 @@ def _isolation(c: Class) -> str:
         held = sum(bool(i.get(name)) for i in seen)
         by = "by the operating system" if held == len(seen) else f"for {held} of {len(seen)} submissions"
         rows.append((words, by if held else ELSE.get(name, "only by the audit hook of Python")))
-    inside = "in containers, and there in limited processes" if c.setting.container else "in limited processes, without a container"
+    inside = (
+        "in containers, and there in limited processes"
+        if c.setting.container
+        else "in limited processes, without a container"
+    )
     said = f"<p>Answers ran {inside}. Each of these was tried before the first answer:</p>"
     return said + _table("What|Refused", rows)

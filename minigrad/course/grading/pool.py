@@ -26,7 +26,10 @@ from .settings import Setting, Task
 
 BY_HAND = "look at it by hand"
 MOST_REMARKS = 12
-READING, RUNNING = 120.0, 240.0  # seconds on the wall for one submission, far more than an honest one needs: the whole course takes ten
+READING, RUNNING = (
+    120.0,
+    240.0,
+)  # seconds on the wall for one submission, far more than an honest one needs: the whole course takes ten
 
 
 def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
@@ -68,7 +71,9 @@ def _read_all(task: Task, setting: Setting) -> tuple[list[Book], list[str], set[
     until = time.monotonic() + READING
     for source in task.sources:
         if time.monotonic() > until:
-            problems.append(f"reading took longer than {READING:g} s, {source.name} and what follows was not read: {BY_HAND}")
+            problems.append(
+                f"reading took longer than {READING:g} s, {source.name} and what follows was not read: {BY_HAND}"
+            )
             unread.add("*")
             break
         read = reader.read(source, setting.ids)
@@ -86,7 +91,9 @@ def _grade_answer(id: str, answer: Answer, task: Task, setting: Setting, until: 
             failed = answer.doubt
         elif time.monotonic() < until:
             inputs = draw_inputs(ex, setting.key, task.student, setting.round)
-            grade = grade_answer(ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers, after=answer.after)
+            grade = grade_answer(
+                ex, answer.source, answer_server(setting), inputs, helpers=answer.helpers, after=answer.after
+            )
             if grade.score < 1 and grade.ran != "untried":
                 does = behaviour(ex, answer.source, answer_server(setting), answer.helpers, answer.after)
                 grade = replace(grade, behaviour=does)
@@ -139,6 +146,7 @@ def close() -> None:
 
 def _begin(parent: int) -> None:
     """In a new process of the pool: end with the main one, even if that is killed."""
+
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)

@@ -41,7 +41,9 @@ class Reader(ForkServer):
     def __init__(self, box: Box = LIMITS):
         begin = "import sys; sys.path.insert(0, sys.argv[1]); from minigrad.course.grading.reader import main; main()"
         package = Path(__file__).resolve().parents[3]
-        super().__init__([sys.executable, "-s", "-P", "-B", "-c", begin, str(package)], dict(os.environ, PYTHONHASHSEED="0"))
+        super().__init__(
+            [sys.executable, "-s", "-P", "-B", "-c", begin, str(package)], dict(os.environ, PYTHONHASHSEED="0")
+        )
         self.box = box
 
     def read(self, source: Source, ids: Sequence[str]) -> Read:
@@ -83,7 +85,12 @@ def main() -> None:
 def _child(job: Mapping[str, Any], put: int) -> None:
     sandbox.limit(job["box"])
     found = read(job)
-    write_all(put, json.dumps({"books": [asdict(b) for b in found.books], "problems": found.problems, "unread": found.unread}).encode())
+    write_all(
+        put,
+        json.dumps(
+            {"books": [asdict(b) for b in found.books], "problems": found.problems, "unread": found.unread}
+        ).encode(),
+    )
 
 
 def read(job: Mapping[str, Any]) -> Read:
@@ -106,7 +113,9 @@ def read(job: Mapping[str, Any]) -> Read:
             problems.append(f"{name} needs too much memory to read")
             unread |= _chapters(name)
         except Exception as error:
-            problems.append(str(error) if isinstance(error, ValueError) else f"{name} cannot be read ({type(error).__name__})")
+            problems.append(
+                str(error) if isinstance(error, ValueError) else f"{name} cannot be read ({type(error).__name__})"
+            )
             unread |= _chapters(name)
     return Read(tuple(books), tuple(printable(p) for p in problems), tuple(sorted(unread)))
 

@@ -26,7 +26,9 @@ def fresh_share(ex: Exercise) -> float:
 @cache
 def _share(id: str) -> float:
     ex = exercises[id]
-    return sum(worth for _, worth, probes in ex.parts if any(probe.draw and not replayed(ex, probe) for probe in probes))
+    return sum(
+        worth for _, worth, probes in ex.parts if any(probe.draw and not replayed(ex, probe) for probe in probes)
+    )
 
 
 def replayed(ex: Exercise, probe: Probe) -> bool:

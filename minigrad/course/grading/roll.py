@@ -19,7 +19,9 @@ from ..exercises import exercises
 from .submissions import Submission, printable
 
 HEADER = ("student", "what", "points", "of", "remark")
-GROUP = re.compile(r"group (\d\d\.[a-z]\d?)-([0-9a-f]{6})")  # in place of a student: all who gave the same wrong answer to an exercise
+GROUP = re.compile(
+    r"group (\d\d\.[a-z]\d?)-([0-9a-f]{6})"
+)  # in place of a student: all who gave the same wrong answer to an exercise
 EXCUSED, ACCEPTED = "excused", "accepted"
 IDENTITY = {"student": "name", "name": "name", "full name": "name", "student name": "name", "id": "canvas", "sis user id": "sis",
             "sis login id": "login", "login": "login", "username": "login", "user": "login", "identifier": "moodle", "email": "email",
@@ -37,9 +39,13 @@ class Row:
     remarks: list[str]
     isolation: Mapping[str, bool] = field(default_factory=dict)
     points: dict[str, float] = field(default_factory=dict)
-    changed: dict[str, str] = field(default_factory=dict)  # by exercise: what the instructor wrote beside a mark that replaces the grader's
+    changed: dict[str, str] = field(
+        default_factory=dict
+    )  # by exercise: what the instructor wrote beside a mark that replaces the grader's
     comments: dict[str, str] = field(default_factory=dict)  # by exercise: a remark of the instructor's without a mark
-    unsure: set[str] = field(default_factory=set)  # exercises and chapters on which the instructor has not decided; "*" for all of it
+    unsure: set[str] = field(
+        default_factory=set
+    )  # exercises and chapters on which the instructor has not decided; "*" for all of it
     less: bool = False  # the notebook's check gave more points to an answer than the grader
 
     @property
@@ -103,7 +109,9 @@ def call_the_roll(found: Sequence[Submission], students: Sequence[Mapping[str, s
             there.add(number)
             submission.lms |= {kind: text for kind, text in students[number].items() if kind != "email"}
         else:
-            submission.problems.append("fits more than one line of the list of students" if hits else "not in the list of students")
+            submission.problems.append(
+                "fits more than one line of the list of students" if hits else "not in the list of students"
+            )
     return [
         {"student": printable(person["name"]), "fingerprint": "", "state": "missing", "problems": ["nothing was handed in"],
          "lms": {k: v for k, v in person.items() if k != "email"}, "isolation": {}, "grades": {}}
@@ -144,7 +152,9 @@ def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
         what = line.get("what", "") or (group[1] if group else "all")
         try:
             only_remark = not given and what in exercises and line.get("remark")
-            points = given.lower() if given.lower() in (EXCUSED, ACCEPTED) or only_remark else float(given.replace(",", "."))
+            points = (
+                given.lower() if given.lower() in (EXCUSED, ACCEPTED) or only_remark else float(given.replace(",", "."))
+            )
             most = float(of.replace(",", ".")) if of else 0.0
             if not (0 <= (0 if isinstance(points, str) else points) < 1e6 and 0 <= most < 1e6):
                 raise ValueError
@@ -171,7 +181,9 @@ def _for_each(marks: Sequence[Mark], rows: Sequence[Row]) -> list[Mark]:
     return [*found, *(mark for mark in marks if not GROUP.fullmatch(mark.student))]
 
 
-def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: float) -> tuple[list[Row], dict[str, float], list[str]]:
+def join(
+    records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: float
+) -> tuple[list[Row], dict[str, float], list[str]]:
     """The rows of the class, the parts that the instructor has marked with their maximum, and the marks that cannot be entered.
 
     `most` is the sum of the points of all exercises.
@@ -228,5 +240,7 @@ def join(records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: floa
     for row in rows:
         if row.unsure and row.state == "graded":
             about = ", ".join(sorted("everything" if what == "*" else what for what in row.unsure))
-            row.remarks.append(f"no total goes to Canvas or Moodle until marks.csv has a mark, or {ACCEPTED}, for {about}")
+            row.remarks.append(
+                f"no total goes to Canvas or Moodle until marks.csv has a mark, or {ACCEPTED}, for {about}"
+            )
     return rows, parts, complaints

@@ -44,13 +44,17 @@ def file_rules(readable: Iterable[str], writable: str, hidden: Iterable[str]) ->
     if abi < 1:
         return None
     handled = WRITE_TOO | (1 << 13 if abi >= 2 else 0) | (1 << 14 if abi >= 3 else 0) | (1 << 15 if abi >= 5 else 0)
-    asked = struct.pack("=QQQ", handled, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)  # files; TCP; signals and abstract sockets
+    asked = struct.pack(
+        "=QQQ", handled, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0
+    )  # files; TCP; signals and abstract sockets
     asked = asked[: 8 if abi < 4 else 16 if abi < 6 else 24]
     rules = libc.syscall(444, asked, ctypes.c_size_t(len(asked)), 0)
     if rules < 0:
         return None
     hide = [os.path.realpath(p) for p in hidden]
-    wanted = {os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM, *readable, *sys.path) if p}
+    wanted = {
+        os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM, *readable, *sys.path) if p
+    }
     granted = {part: right for path in sorted(wanted) for part, right in _without(path, hide)}
     granted |= {os.path.realpath(writable): WRITE_TOO | (1 << 14 if abi >= 3 else 0), "/dev/null": (1 << 1) | (1 << 2)}
     for path, right in granted.items():
@@ -87,7 +91,10 @@ def _without(path: str, hidden: list[str]) -> list[tuple[str, int]]:
         inside = [e.path for e in os.scandir(path) if not e.is_symlink()]
     except OSError:
         return []
-    return [(path, LIST), *(part for name in sorted(inside) for part in _without(name, hidden))]  # names may be listed: import does
+    return [
+        (path, LIST),
+        *(part for name in sorted(inside) for part in _without(name, hidden)),
+    ]  # names may be listed: import does
 
 
 # ---- system calls: seccomp ------------------------------------------------------------------------------------------------------------
@@ -125,13 +132,30 @@ def _filter() -> bytes | None:
     arch, refused, clone, prlimit, fcntl, ioctl = known
     load, equal, at_least, has_bit, answer = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, eperm, enosys, kill = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
-    lines: list[tuple[int, int, int, int]] = [(load, 0, 0, 4), (equal, 1, 0, arch), (answer, 0, 0, kill), (load, 0, 0, 0)]
+    lines: list[tuple[int, int, int, int]] = [
+        (load, 0, 0, 4),
+        (equal, 1, 0, arch),
+        (answer, 0, 0, kill),
+        (load, 0, 0, 0),
+    ]
     lines += [(at_least, 0, 1, 0x40000000), (answer, 0, 0, eperm)]  # the x32 numbers of x86_64
     for number in (*refused, *REFUSED_EVERYWHERE):
         lines += [(equal, 0, 1, number), (answer, 0, 0, eperm)]
     lines += [(equal, 0, 1, 435), (answer, 0, 0, enosys)]
-    lines += [(equal, 0, 4, clone), (load, 0, 0, 16), (has_bit, 1, 0, 0x10000), (answer, 0, 0, eperm), (answer, 0, 0, allow)]
-    lines += [(equal, 0, 4, prlimit), (load, 0, 0, 16), (equal, 1, 0, 0), (answer, 0, 0, eperm), (answer, 0, 0, allow)]  # of itself only
+    lines += [
+        (equal, 0, 4, clone),
+        (load, 0, 0, 16),
+        (has_bit, 1, 0, 0x10000),
+        (answer, 0, 0, eperm),
+        (answer, 0, 0, allow),
+    ]
+    lines += [
+        (equal, 0, 4, prlimit),
+        (load, 0, 0, 16),
+        (equal, 1, 0, 0),
+        (answer, 0, 0, eperm),
+        (answer, 0, 0, allow),
+    ]  # of itself only
     for number, commands in ((fcntl, SET_OWNER), (ioctl, SET_OWNER_IOCTL)):
         lines += [(equal, 0, 2 * len(commands) + 2, number), (load, 0, 0, 24)]  # the lower half of the second argument
         for command in commands:
@@ -161,14 +185,20 @@ def own_world(runs: str) -> tuple[bool, bool]:
     if not apart:
         return libc.unshare(NEWNET | NEWIPC | own_users) == 0, False
     try:
-        for name, line in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")) if own_users else ():
+        for name, line in (
+            (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")) if own_users else ()
+        ):
             with open(f"/proc/self/{name}", "w") as file:
                 file.write(line)
     except OSError:
         return True, False
     options = f"size={DISK},nr_inodes={FILES},mode=711".encode()
-    private = libc.mount(b"none", b"/", None, ctypes.c_ulong(0x44000), None) == 0  # MS_REC | MS_PRIVATE: nobody else sees the mount
-    return True, private and libc.mount(b"tmpfs", os.fsencode(runs), b"tmpfs", ctypes.c_ulong(0xE), options) == 0  # no suid, dev, exec
+    private = (
+        libc.mount(b"none", b"/", None, ctypes.c_ulong(0x44000), None) == 0
+    )  # MS_REC | MS_PRIVATE: nobody else sees the mount
+    return True, private and libc.mount(
+        b"tmpfs", os.fsencode(runs), b"tmpfs", ctypes.c_ulong(0xE), options
+    ) == 0  # no suid, dev, exec
 
 
 def unmount(runs: str) -> None:
@@ -190,7 +220,9 @@ def nobody(rules: int | None) -> tuple[int, int, bool] | None:
         entry = pwd.getpwnam("nobody")
     except KeyError:
         return None
-    folders = [path for path in {os.path.dirname(os.__file__), *sys.path} if os.path.isdir(path)]  # an editable install adds a mere name
+    folders = [
+        path for path in {os.path.dirname(os.__file__), *sys.path} if os.path.isdir(path)
+    ]  # an editable install adds a mere name
     for keep in (False, True) if rules is not None else (False,):
         pid = os.fork()
         if pid == 0:
@@ -222,7 +254,9 @@ def _become(who: tuple[int, int, bool]) -> None:
 # ---- in the process of a submission -----------------------------------------------------------------------------------------------------
 
 
-def enter(box: Mapping[str, Any], folder: str, rules: int | None, who: tuple[int, int, bool] | None, own_users: bool) -> dict[str, bool]:
+def enter(
+    box: Mapping[str, Any], folder: str, rules: int | None, who: tuple[int, int, bool] | None, own_users: bool
+) -> dict[str, bool]:
     """Give up everything that can be given up, for ever, but `folder` to write in. Returns what the kernel accepted."""
     have = {"files": False, "calls": False, "nobody": False}
     if who is not None:
@@ -253,7 +287,9 @@ def limit(box: Mapping[str, Any], processes: bool = True) -> None:
     except ImportError:  # Windows: wall time only
         return
     wanted = {"CPU": box["cpu"], "AS": box["memory"], "FSIZE": box["file_size"], "NOFILE": 64, "CORE": 0}
-    if processes:  # counted per user: with seccomp and the instructor's own user it would refuse threads because of their browser
+    if (
+        processes
+    ):  # counted per user: with seccomp and the instructor's own user it would refuse threads because of their browser
         wanted["NPROC"] = 64
     for name, value in wanted.items():
         try:
@@ -283,7 +319,9 @@ def watch(hidden: frozenset[bytes]) -> None:
     def hook(event: str, args: tuple) -> None:
         if event in REFUSED:
             raise PermissionError(f"{event} is not allowed here")
-        if event in ("fcntl.fcntl", "fcntl.ioctl") and args[1] in (SET_OWNER if event == "fcntl.fcntl" else SET_OWNER_IOCTL):
+        if event in ("fcntl.fcntl", "fcntl.ioctl") and args[1] in (
+            SET_OWNER if event == "fcntl.fcntl" else SET_OWNER_IOCTL
+        ):
             raise PermissionError("setting who gets a file's signals is not allowed here")
         if event == "import" and args[0].partition(".")[0] in PAST_PYTHON:
             raise ImportError(f"{args[0]} is not available here")

@@ -82,7 +82,9 @@ class ForkServer:
             self.hello = json.loads(receive(self._process.stdout, time.monotonic() + 120))  # type: ignore[arg-type]
         except (OSError, EOFError, ValueError) as error:
             self._stop()
-            raise NotStarted(f"The process that runs submissions did not start: {' '.join(self.command[:3])} ...") from error
+            raise NotStarted(
+                f"The process that runs submissions did not start: {' '.join(self.command[:3])} ..."
+            ) from error
 
     def _stop(self) -> None:
         process, self._process = self._process, None

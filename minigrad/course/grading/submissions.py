@@ -28,7 +28,24 @@ SKIPPED_FOLDERS = {".ipynb_checkpoints", "__MACOSX", ".git", "node_modules"}
 CANVAS = re.compile(r"^(?:(?P<anonymous>anonymous)|(?P<name>[^_]+))_(?P<late>LATE_)?(?P<id>(?(anonymous)[A-Za-z0-9]+|\d+))_"
                     r"(?:(?P<file>\d+)_(?P<rest>.+)|(?P<entry>text|link)\.html?)$")  # fmt: skip
 MOODLE = re.compile(r"^(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?:file|onlinetext)_?(?P<rest>.*)$")
-WRITTEN = {".html", ".htm", ".pdf", ".py", ".txt", ".md", ".doc", ".docx", ".odt", ".rtf", ".rar", ".7z", ".tar", ".gz", ".tgz", ".json"}
+WRITTEN = {
+    ".html",
+    ".htm",
+    ".pdf",
+    ".py",
+    ".txt",
+    ".md",
+    ".doc",
+    ".docx",
+    ".odt",
+    ".rtf",
+    ".rar",
+    ".7z",
+    ".tar",
+    ".gz",
+    ".tgz",
+    ".json",
+}
 
 
 # ---- who handed in what ---------------------------------------------------------------------------------------------------------------
@@ -103,7 +120,9 @@ class _Found:
         student, other = self.student_of(inside)
         submission = self.submissions.setdefault(student, Submission(student))
         if other:
-            problem = problem or f"this folder and that of {other} have nearly the same name: do they belong to one student?"
+            problem = (
+                problem or f"this folder and that of {other} have nearly the same name: do they belong to one student?"
+            )
         submission.lms |= lms
         if lms.get("late"):
             problem = problem or "handed in late (so Canvas says)"
@@ -117,7 +136,12 @@ class _Found:
     def give_file(self, inside: PurePosixPath, source: Source, content: str = "") -> None:
         if inside.suffix.lower() in (".ipynb", ".zip"):
             self.give(inside, source, content=content)
-        elif len(inside.parts) > 1 or inside.suffix.lower() in WRITTEN and not inside.stem.lower().startswith("readme") or _who(inside)[1]:
+        elif (
+            len(inside.parts) > 1
+            or inside.suffix.lower() in WRITTEN
+            and not inside.stem.lower().startswith("readme")
+            or _who(inside)[1]
+        ):
             submission = self.give(inside, None)  # who has handed in something else is named, not forgotten
             if inside.name != "timestamp.txt":  # nbgrader's own
                 submission.others.append(printable(inside.name))
@@ -135,7 +159,12 @@ def collect(root: Path) -> list[Submission]:
         raise FileNotFoundError(f"{root.name} does not exist: give the folder or the zip file with the submissions.")
     files = [(root, PurePosixPath(root.name))] if root.is_file() else list(_walk(root, root))
     found = _Found(on_disk=True)
-    if len(files) == 1 and files[0][0].suffix.lower() == ".zip" and len(files[0][1].parts) == 1 and not _who(files[0][1])[1]:
+    if (
+        len(files) == 1
+        and files[0][0].suffix.lower() == ".zip"
+        and len(files[0][1].parts) == 1
+        and not _who(files[0][1])[1]
+    ):
         try:
             found = _collect_class(files[0][0])
             files = []
@@ -166,7 +195,10 @@ def _some(names: list[str], most: int = 5) -> str:
 
 def printable(text: str) -> str:
     """`text` with every character that a terminal would act on, or no file can hold, written as an escape: a name may be anything."""
-    return "".join(c if c.isprintable() or c in "\u200c\u200d" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+    return "".join(
+        c if c.isprintable() or c in "\u200c\u200d" else c.encode("unicode_escape", "surrogatepass").decode()
+        for c in text
+    )
 
 
 def _walk(folder: Path, root: Path) -> Iterator[tuple[Path, PurePosixPath]]:
@@ -204,7 +236,9 @@ def _collect_class(path: Path) -> _Found:
             if len(inside.parts) == 1:
                 found.give(inside / "x", None)
         elif not inside.name.startswith("."):
-            found.give_file(inside, Source(str(path), info.filename), f"{info.CRC:08x} {info.file_size} {info.date_time}")
+            found.give_file(
+                inside, Source(str(path), info.filename), f"{info.CRC:08x} {info.file_size} {info.date_time}"
+            )
     return found
 
 
@@ -226,9 +260,13 @@ def _who(inside: PurePosixPath) -> tuple[str, dict[str, str]]:
     """
     first = inside.parts[0]
     if (m := CANVAS.match(first)) and m["anonymous"]:
-        return f"anonymous {m['id']}", {"anonymous": m["id"], "name": f"anonymous {m['id']}"} | ({"late": "late"} if m["late"] else {})
+        return f"anonymous {m['id']}", {"anonymous": m["id"], "name": f"anonymous {m['id']}"} | (
+            {"late": "late"} if m["late"] else {}
+        )
     if m:
-        return f"{m['name']} {m['id']}", {"canvas": m["id"], "name": m["name"]} | ({"late": "late"} if m["late"] else {})
+        return f"{m['name']} {m['id']}", {"canvas": m["id"], "name": m["name"]} | (
+            {"late": "late"} if m["late"] else {}
+        )
     if m := MOODLE.match(first):
         return f"{m['name']} {m['id']}", {"moodle": m["id"], "name": m["name"]}
     if len(inside.parts) > 1:
@@ -268,7 +306,9 @@ def expand(source: Source) -> tuple[list[Part], list[str]]:
 
 def _expand_zip(file: Any, depth: int, parts: list[Part], problems: list[str]) -> None:
     with zipfile.ZipFile(file) as z:
-        members = [i for i in z.infolist() if not i.is_dir() and not SKIPPED_FOLDERS & {*PurePosixPath(i.filename).parts}]
+        members = [
+            i for i in z.infolist() if not i.is_dir() and not SKIPPED_FOLDERS & {*PurePosixPath(i.filename).parts}
+        ]
     for info in members:
         name, problem = _place(info)
         short = PurePosixPath(name).name

@@ -81,7 +81,9 @@ def safe(x: Any) -> Any:
 
 def to_csv(rows: Sequence[Sequence[Any]]) -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC).writerows([[safe(x) for x in row] for row in rows])
+    csv.writer(file, lineterminator="\r\n", quoting=csv.QUOTE_NONNUMERIC).writerows(
+        [[safe(x) for x in row] for row in rows]
+    )
     return file.getvalue()
 
 
@@ -90,7 +92,9 @@ def blank(x: float | None) -> float | str:
 
 
 def long(c: Class) -> list[Sequence[Any]]:
-    rows: list[Sequence[Any]] = [("student", "exercise", "title", "points", "of", "score", "state", "mistake", "found by", "remark")]
+    rows: list[Sequence[Any]] = [
+        ("student", "exercise", "title", "points", "of", "score", "state", "mistake", "found by", "remark")
+    ]
     for row in c.rows:
         for ex in c.used:
             g, remark = row.grades.get(ex.id), row.changed.get(ex.id, "")
@@ -100,8 +104,13 @@ def long(c: Class) -> list[Sequence[Any]]:
                 state = "not found" if row.state == "graded" else row.state
                 rows.append((row.student, ex.id, ex.title, points, ex.points, score, state, "", "", remark))
             else:
-                rows.append((row.student, ex.id, ex.title, points, ex.points, score, g["ran"], g["mistake"], g["by"], remark))
-        rows += [(row.student, part, part, row.points.get(part, 0.0), of, "", row.state, "", "", "") for part, of in c.parts.items()]
+                rows.append(
+                    (row.student, ex.id, ex.title, points, ex.points, score, g["ran"], g["mistake"], g["by"], remark)
+                )
+        rows += [
+            (row.student, part, part, row.points.get(part, 0.0), of, "", row.state, "", "", "")
+            for part, of in c.parts.items()
+        ]
     return rows
 
 
@@ -148,7 +157,9 @@ def file_names(students: Sequence[str]) -> dict[str, str]:
     plain = {s: re.sub(r"[^\w.-]+", "_", s).strip("._")[:80] for s in students}
     count = Counter(p.lower() for p in plain.values())
     return {
-        s: p if p == s and count[p.lower()] == 1 else f"{p or 'student'}-{hashlib.sha256(s.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        s: p
+        if p == s and count[p.lower()] == 1
+        else f"{p or 'student'}-{hashlib.sha256(s.encode('utf-8', 'replace')).hexdigest()[:8]}"
         for s, p in plain.items()
     }
 

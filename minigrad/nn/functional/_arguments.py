@@ -22,7 +22,9 @@ DTYPE_NAMES = {
 def old_reduction(size_average: bool | None, reduce: bool | None) -> str:
     """What the two old switches of a loss mean: by default the mean, with size_average=False the sum, with reduce=False every value."""
     reduction = "none" if not (reduce is None or reduce) else "mean" if size_average is None or size_average else "sum"
-    warnings.warn(f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4)
+    warnings.warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.", stacklevel=4
+    )
     return reduction
 
 
@@ -70,7 +72,9 @@ def _no_tensor(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
             if value is not None or (name in given and parameter.annotation is Tensor):
                 place = "" if name in kwargs else f" (position {position})"
                 found = f"{function.__name__}(): argument '{name}'{place} must be Tensor, not {errors.type_name(value)}"
-                return errors.new(TypeError, found, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays.")
+                return errors.new(
+                    TypeError, found, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays."
+                )
     return None
 
 

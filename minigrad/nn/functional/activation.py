@@ -101,7 +101,11 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         raise RuntimeError(f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}")
     if input.ndim == 0:
         return activations.prelu_(input, weight.reshape(()))
-    shape = (1,) * min(1, input.ndim - 1) + (weight.numel(),) + (1,) * (input.ndim - 2) if input.ndim > 1 else (weight.numel(),)
+    shape = (
+        (1,) * min(1, input.ndim - 1) + (weight.numel(),) + (1,) * (input.ndim - 2)
+        if input.ndim > 1
+        else (weight.numel(),)
+    )
     return activations.prelu_(input, weight if weight.shape == shape[1:] else weight.reshape(shape))
 
 
@@ -114,7 +118,9 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """elu scaled so that activations keep mean 0 and variance 1. Klambauer et al. 2017, https://arxiv.org/abs/1706.02515"""
     check_floating(input, "elu_cpu")
-    return _run(activations.elu_, input, inplace, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0)
+    return _run(
+        activations.elu_, input, inplace, 1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1.0
+    )
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -236,7 +242,8 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 
 def _implicit_dim(name: str, ndim: int) -> int:
     warnings.warn(
-        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.", stacklevel=5
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include dim=X as an argument.",
+        stacklevel=5,
     )
     return 0 if ndim in (0, 1, 3) else 1
 
@@ -245,7 +252,9 @@ def _softmax_input(name: str, input: Tensor, dim: int | None, dtype: Any) -> tup
     if dim is None:
         dim = _implicit_dim(name, input.ndim)
     if dtype is None:
-        check_floating(input, f"{'log_softmax_lastdim_kernel_impl' if name == 'log_softmax' else 'softmax_lastdim_kernel_impl'}")
+        check_floating(
+            input, f"{'log_softmax_lastdim_kernel_impl' if name == 'log_softmax' else 'softmax_lastdim_kernel_impl'}"
+        )
     return input, dim
 
 
@@ -277,7 +286,9 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     return constant(winner.astype(soft.array.dtype)) - soft.detach() + soft
 
 
-def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False) -> Tensor:
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
     """leaky_relu with a random slope from [lower, upper]; in evaluation their mean."""
     check_floating(input, "rrelu")
     if not training:

@@ -13,14 +13,26 @@ from ._arguments import several
 
 
 def conv1d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """input (N, C, L) or (C, L), weight (O, C / groups, k); result (N, O, L') or (O, L')."""
     return _convolve(1, input, weight, bias, stride, padding, dilation, groups)
 
 
 def conv2d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """A window slides over the image; each result is the sum of products of the window and a kernel, plus bias.
 
@@ -34,7 +46,13 @@ def conv2d(
 
 
 def conv3d(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
 ) -> Tensor:
     """As conv2d, with three spatial dimensions."""
     return _convolve(3, input, weight, bias, stride, padding, dilation, groups)
@@ -45,7 +63,9 @@ def _batched(n: int, name: str, input: Tensor) -> tuple[Tensor, bool]:
         return input, True
     if input.ndim == n + 1:
         return unsqueeze(input, 0), False
-    raise RuntimeError(f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: {list(input.shape)}")
+    raise RuntimeError(
+        f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {name}, but got input of size: {list(input.shape)}"
+    )
 
 
 def _options(n: int, weight: Tensor, groups: int, **options: Any) -> list[tuple[int, ...]]:
@@ -76,7 +96,9 @@ def _options(n: int, weight: Tensor, groups: int, **options: Any) -> list[tuple[
     return found
 
 
-def _check(input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, channels: int, out_channels: int, given: str) -> None:
+def _check(
+    input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, channels: int, out_channels: int, given: str
+) -> None:
     if input.shape[1] != channels:
         raise errors.new(
             RuntimeError,
@@ -199,7 +221,9 @@ def _window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[
         short = {"kernel_size": "kernel", "padding": "pad"}.get(name, name)
         if min(h, w) < (name != "padding"):
             what = "be non-negative" if name == "padding" else "be greater than zero"
-            raise RuntimeError(f"{name.replace('_', ' ')} should {what}, but got {short}_height: {h} {short}_width: {w}")
+            raise RuntimeError(
+                f"{name.replace('_', ' ')} should {what}, but got {short}_height: {h} {short}_width: {w}"
+            )
     return found
 
 
@@ -224,7 +248,9 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     return out if batched else out.squeeze(0)
 
 
-def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
     """The transpose of unfold: columns are added up where their windows overlap. (N, C * kH * kW, windows) -> (N, C, H, W).
     Raises RuntimeError for sizes that do not fit."""
     size = several(output_size, 2, "output_size")
@@ -279,9 +305,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if not (1 <= len(pairs) <= 3 and input.ndim - len(pairs) in (1, 2)):
-        raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
-        )
+        raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
     if mode == "circular" and min(pad) < 0:  # around what is left of the image
         if any(-min(a, 0) - min(b, 0) >= m for (a, b), m in zip(pairs, input.shape[::-1], strict=False)):
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
@@ -328,4 +352,14 @@ def _pad_constant(input: Tensor, pairs: list[tuple[int, int]], value: float) -> 
     return rows.constant_pad(input, tuple(shape), tuple(key), value)
 
 
-__all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "fold", "pad", "unfold"]
+__all__ = [
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "fold",
+    "pad",
+    "unfold",
+]

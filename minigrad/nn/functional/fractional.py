@@ -36,7 +36,9 @@ def _check_samples(n: int, input: Tensor, samples: Tensor) -> None:
         raise RuntimeError(f"Expect _random_samples.size(2) equals to {n}; got {numbers}.")
 
 
-def _pool(n: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Tensor | None) -> tuple[Tensor, Tensor]:
+def _pool(
+    n: int, input: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Tensor | None
+) -> tuple[Tensor, Tensor]:
     output_size = _sizes(n, input, output_size, output_ratio)
     check_floating(input, "check_uniform_bounds")
     if samples is None:

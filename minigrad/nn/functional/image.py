@@ -33,7 +33,9 @@ def interpolate(
                 "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
             )
     elif mode == "lanczos":
-        raise NotImplementedError("interpolate(mode='lanczos') is not supported; mode='bicubic' with antialias=True is.")
+        raise NotImplementedError(
+            "interpolate(mode='lanczos') is not supported; mode='bicubic' with antialias=True is."
+        )
     n = input.ndim - 2
     out, factors = _sizes(input, size, scale_factor, bool(recompute_scale_factor) or mode == "area")
     if recompute_scale_factor and size is not None:
@@ -54,15 +56,21 @@ def interpolate(
     if mode == "area":
         return _AREA[n](input, out)
     if min(out) < 1 or min(input.shape[2:]) < 1:
-        before, after = (", ".join(f"{d}: {m}" for d, m in zip("DHW"[3 - n :], size, strict=True)) for size in (input.shape[2:], out))
+        before, after = (
+            ", ".join(f"{d}: {m}" for d, m in zip("DHW"[3 - n :], size, strict=True)) for size in (input.shape[2:], out)
+        )
         raise RuntimeError(
             f"Input and output sizes should be greater than 0, but got input ({before}) {'and ' * (n == 1)}output ({after})"
         )
     if 0 in input.shape[1:]:
         raise RuntimeError(f"Non-empty {n + 2}D data tensor expected but got a tensor with sizes {list(input.shape)}")
     if input.array.dtype != np.uint8 or n != 2 and "nearest" not in mode:
-        check_floating(input, "compute_index_ranges_weights" if antialias else _KERNELS.get((mode, n)) or _KERNELS[mode])
-    maps = [_map(*along, mode, bool(align_corners), antialias) for along in zip(input.shape[2:], out, factors, strict=True)]
+        check_floating(
+            input, "compute_index_ranges_weights" if antialias else _KERNELS.get((mode, n)) or _KERNELS[mode]
+        )
+    maps = [
+        _map(*along, mode, bool(align_corners), antialias) for along in zip(input.shape[2:], out, factors, strict=True)
+    ]
     return row(input, tuple(maps))  # type: ignore[misc]
 
 
@@ -74,7 +82,9 @@ _KERNELS: dict[Any, str] = {
 }  # fmt: skip
 
 
-def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+def _sizes(
+    input: Tensor, size: Any, scale_factor: Any, recompute: bool
+) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
     """The result's size, and the scale factors that PyTorch computes with (None: the ratio of the sizes)."""
     n = input.ndim - 2
     if size is not None and scale_factor is not None:
@@ -109,7 +119,9 @@ def _sizes(input: Tensor, size: Any, scale_factor: Any, recompute: bool) -> tupl
     return out, (None,) * n if recompute else factors
 
 
-def _map(n: int, out: int, factor: float | None, mode: str, align_corners: bool, antialias: bool) -> tuple[np.ndarray, np.ndarray | None]:
+def _map(
+    n: int, out: int, factor: float | None, mode: str, align_corners: bool, antialias: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Along one dimension: which of n old cells each of `out` new ones sums, and their weights."""
     scale = 1 / factor if factor else n / out
     new = np.arange(out)
@@ -158,7 +170,9 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
     if groups <= 0:
         raise RuntimeError(f"Number of groups to divide channels in must be positive. Value of groups:{groups}")
     if input.shape[1] % groups:
-        raise RuntimeError(f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups.")
+        raise RuntimeError(
+            f"Number of channels must be divisible by groups. Got {input.shape[1]} channels and {groups} groups."
+        )
     n, c, *image = input.shape
     return input.reshape(n, groups, c // groups, *image).transpose(1, 2).reshape(*input.shape)
 
@@ -175,7 +189,9 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
             f"affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size {size}."
         )
     if theta.ndim != 3 or tuple(theta.shape[-2:]) != (n, n + 1):
-        raise ValueError(f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.size()}.")
+        raise ValueError(
+            f"Expected a batch of {n}D affine matrices of shape Nx{n}x{n + 1} for size {size}. Got {theta.size()}."
+        )
     if align_corners and min(size[2:]) == 1:
         warnings.warn(
             "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This is not an intended "
@@ -186,9 +202,13 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     if align_corners is None:
         _warn_about_corners()
-    lines = [np.linspace(-1, 1, m) * (1 if align_corners else (m - 1) / m) if m > 1 else np.zeros(1) for m in size[:1:-1]]
+    lines = [
+        np.linspace(-1, 1, m) * (1 if align_corners else (m - 1) / m) if m > 1 else np.zeros(1) for m in size[:1:-1]
+    ]
     grid = np.stack([*np.meshgrid(*lines[::-1], indexing="ij")[::-1], np.ones(size[2:])], -1).astype(theta.array.dtype)
-    flat = constant(np.ascontiguousarray(np.broadcast_to(grid.reshape(1, -1, n + 1), (size[0], grid.size // (n + 1), n + 1))))
+    flat = constant(
+        np.ascontiguousarray(np.broadcast_to(grid.reshape(1, -1, n + 1), (size[0], grid.size // (n + 1), n + 1)))
+    )
     return flat.bmm(theta.transpose(1, 2)).view(size[0], *size[2:], n)
 
 
@@ -216,7 +236,8 @@ def grid_sample(
         )
     if padding_mode not in ("zeros", "border", "reflection"):
         raise ValueError(
-            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: " + f"'{padding_mode}'"
+            "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: "
+            + f"'{padding_mode}'"
         )
     if align_corners is None:
         _warn_about_corners()
@@ -283,7 +304,9 @@ def _check_grid(input: Tensor, grid: Tensor, n: int, mode: str) -> None:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     if input.array.dtype != grid.array.dtype:
         a, b = (f"{errors.TYPE_NAMES[x.array.dtype.name].removesuffix('Tensor').lower()}" for x in (input, grid))
-        raise RuntimeError(f"grid_sampler(): expected input and grid to have same dtype, but input has {a} and grid has {b}")
+        raise RuntimeError(
+            f"grid_sampler(): expected input and grid to have same dtype, but input has {a} and grid has {b}"
+        )
 
 
 def _inside(place: Tensor, m: int, padding_mode: str, corners: bool) -> Tensor:
@@ -311,7 +334,9 @@ def _cubic_weight(part: Tensor, tap: int) -> Tensor:
 _AREA = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
 
 
-def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None) -> Tensor:
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Tensor:
     """The old name of interpolate."""
     warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
     return interpolate(input, size, scale_factor, mode, align_corners)
@@ -319,19 +344,25 @@ def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: st
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """An old name of interpolate(mode="nearest")."""
-    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+    warnings.warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3
+    )
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
     """An old name of interpolate(mode="bilinear", align_corners=True)."""
-    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3)
+    warnings.warn(
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=3
+    )
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
 def _check_shuffled(function, input, name, factor):
     if input.ndim < 3:
-        raise RuntimeError(f"{function} expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)")
+        raise RuntimeError(
+            f"{function} expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
+        )
     if factor <= 0:
         raise RuntimeError(f"{function} expects a positive {name}, but got {factor}")
 

@@ -32,7 +32,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         if x.ndim == 1:
             return linalg.mm(unsqueeze(input, 0), t(weight)).squeeze(0)
         return linalg.matmul(input, t(weight))
-    if x.ndim > 2 and bias.array.dtype != w.dtype and not x.flags.c_contiguous:  # PyTorch adds such a bias by itself, in its own dtype
+    if (
+        x.ndim > 2 and bias.array.dtype != w.dtype and not x.flags.c_contiguous
+    ):  # PyTorch adds such a bias by itself, in its own dtype
         return linalg.matmul(input, t(weight)).add_(bias)
     rows = reshape(input, (-1, w.shape[1])) if x.size else reshape(input, (int(np.prod(x.shape[:-1])), w.shape[1]))
     return lookup.addmm_(bias, rows, t(weight)).view(*x.shape[:-1], w.shape[0])
@@ -56,10 +58,14 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     if input1.shape[:-1] != input2.shape[:-1]:
-        raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {list(input1.shape)} and {list(input2.shape)}")
+        raise RuntimeError(
+            f"bilinear(): input batch dimensions do not match: got {list(input1.shape)} and {list(input2.shape)}"
+        )
     for number, (x, size) in enumerate(zip((input1, input2), weight.shape[1:], strict=True), 1):
         if x.shape[-1] != size:
-            raise RuntimeError(f"bilinear(): input{number} size does not match weight size: got {x.shape[-1]} but expected {size}")
+            raise RuntimeError(
+                f"bilinear(): input{number} size does not match weight size: got {x.shape[-1]} but expected {size}"
+            )
     out, in1, in2 = weight.shape
     one, two = input1.reshape(-1, in1), input2.reshape(-1, in2)
     rows = one @ weight.permute(1, 0, 2).reshape(in1, out * in2)  # (n, out * in2)
@@ -120,7 +126,9 @@ def embedding_bag(
     if mode == "max" and scale_grad_by_freq:
         raise ValueError("max mode does not support scaling the gradient by the frequency")
     if sparse:
-        raise NotImplementedError("embedding_bag(sparse=True) is not supported: there are no sparse tensors. Leave it out.")
+        raise NotImplementedError(
+            "embedding_bag(sparse=True) is not supported: there are no sparse tensors. Leave it out."
+        )
     if per_sample_weights is not None and mode != "sum":
         raise NotImplementedError(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
@@ -157,7 +165,9 @@ def embedding_bag(
     return sums / wrap(sizes[:, None].astype(weight.array.dtype))
 
 
-def _bags(input: Tensor, weight: Tensor, offsets: Tensor | None, weights: Tensor | None, last: bool) -> tuple[Tensor, np.ndarray]:
+def _bags(
+    input: Tensor, weight: Tensor, offsets: Tensor | None, weights: Tensor | None, last: bool
+) -> tuple[Tensor, np.ndarray]:
     """All indices in a row, and where each bag starts. Raises PyTorch's errors for what does not fit."""
     if weights is not None and input.shape != weights.shape:
         raise ValueError(
@@ -196,7 +206,9 @@ def _bags(input: Tensor, weight: Tensor, offsets: Tensor | None, weights: Tensor
             f"{starts[0]}"
         )
     if len(starts) and starts[-1] > n:
-        raise RuntimeError(f"offsets[-1] can not be greater than input's length {n} but got offsets[-1] of {starts[-1]}")
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {n} but got offsets[-1] of {starts[-1]}"
+        )
     if (np.diff(starts) < 0).any():
         raise RuntimeError("embedding_bag: offsets must not decrease")
     return input.reshape(-1), starts[:-1] if last else starts
@@ -209,7 +221,9 @@ def _largest(rows: Tensor, bag: np.ndarray, counted: np.ndarray, count: int) -> 
     place = np.full((count, rows.shape[1]), -1)
     for i in np.flatnonzero(counted):
         best = place[bag[i]]
-        place[bag[i]] = np.where((best < 0) | (rows.array[i] > np.take_along_axis(rows.array, best[None], 0)[0]), i, best)
+        place[bag[i]] = np.where(
+            (best < 0) | (rows.array[i] > np.take_along_axis(rows.array, best[None], 0)[0]), i, best
+        )
     return rows.gather(0, wrap(place.clip(0))).masked_fill(wrap(place < 0), 0)
 
 

@@ -14,7 +14,17 @@ from ...core.dtypes import get_default_dtype
 from ...ops import losses, neural
 from ...ops.shape import cat, expand, stack
 from ...tensors.tensor import Tensor
-from ._arguments import broadcast_shape, check_floating, check_mean, check_reduction, check_result, constant, kind_of, promoted, reduce
+from ._arguments import (
+    broadcast_shape,
+    check_floating,
+    check_mean,
+    check_reduction,
+    check_result,
+    constant,
+    kind_of,
+    promoted,
+    reduce,
+)
 from .activation import logsigmoid
 from .distance import pairwise_distance
 
@@ -54,7 +64,9 @@ def mse_loss(
     return losses.mse_loss_(input, target, reduction)
 
 
-def l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Tensor | None = None) -> Tensor:
+def l1_loss(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
     """The absolute differences."""
     check_reduction(reduction)
     if "b" in (input.array.dtype.kind, target.array.dtype.kind):
@@ -63,7 +75,9 @@ def l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduc
     return _weighted((input - target).abs(), weight, reduction)
 
 
-def smooth_l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", beta: float = 1.0) -> Tensor:
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
     """Squared differences where they are below beta, absolute ones beyond, joined smoothly. Raises RuntimeError for a negative beta."""
     check_reduction(reduction)
     if beta < 0:
@@ -75,7 +89,9 @@ def smooth_l1_loss(input: Tensor, target: Tensor, size_average=None, reduce=None
     return losses.smooth_l1_loss_(input, target, reduction, beta)
 
 
-def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None) -> Tensor:
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
     """As smooth_l1_loss times delta: half the squared difference up to delta, a straight line beyond.
     Raises RuntimeError unless delta > 0."""
     check_reduction(reduction)
@@ -88,7 +104,9 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         return huber_loss(input, target, reduction, delta, weight).to(kind)
     check_floating(input, "huber_cpu")
     if weight is not None:
-        return _reduce(_weighted(losses.huber_loss_(input, target, "none", delta), weight, "none"), reduction)  # not by the weights
+        return _reduce(
+            _weighted(losses.huber_loss_(input, target, "none", delta), weight, "none"), reduction
+        )  # not by the weights
     return losses.huber_loss_(input, target, reduction, delta)
 
 
@@ -138,7 +156,9 @@ def binary_cross_entropy_with_logits(
     weight = None if weight is None else weight.to(input.dtype)
     for factors in (pos_weight, weight):
         if factors is not None and (shape := broadcast_shape(input, factors)) != tuple(input.shape):
-            raise errors.new(RuntimeError, f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
+            raise errors.new(
+                RuntimeError, f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}"
+            )
     return _apply(losses.bce_logits_, input, target, weight, reduction, factor).to(kind)
 
 
@@ -174,7 +194,9 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
             f"{list(weight.shape)}"
         )
-    if a.dtype.itemsize == 8 and a.size and np.maximum.reduce(a.view(np.uint64), axis=None) < classes:  # below zero is very large
+    if (
+        a.dtype.itemsize == 8 and a.size and np.maximum.reduce(a.view(np.uint64), axis=None) < classes
+    ):  # below zero is very large
         return
     wrong = (a != ignore_index) & ((a < 0) | (a >= classes))
     if wrong.any():
@@ -253,7 +275,9 @@ def cross_entropy(
     smooth = -(log_p if weight is None else log_p * weight.reshape(_along(axis, input.ndim))).sum(axis)
     smooth = smooth.masked_fill(constant(~kept), 0.0) if not kept.all() else smooth
     if reduction == "mean":
-        factors = kept.sum() if weight is None else np.where(kept, weight.array[np.where(kept, target.array, 0)], 0).sum()
+        factors = (
+            kept.sum() if weight is None else np.where(kept, weight.array[np.where(kept, target.array, 0)], 0).sum()
+        )
         smooth = smooth.sum() / factors.item()
     elif reduction == "sum":
         smooth = smooth.sum()
@@ -264,7 +288,9 @@ def _along(axis: int, ndim: int) -> tuple[int, ...]:
     return tuple([-1 if i == axis else 1 for i in range(ndim)])
 
 
-def _soft_cross_entropy(log_p: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, axis: int) -> Tensor:
+def _soft_cross_entropy(
+    log_p: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, axis: int
+) -> Tensor:
     if smoothing:
         target = target * (1 - smoothing) + smoothing / log_p.shape[axis]
     products = log_p * target
@@ -276,7 +302,9 @@ def _soft_cross_entropy(log_p: Tensor, target: Tensor, weight: Tensor | None, re
     return losses.over(total, log_p.numel() // max(log_p.shape[axis], 1)) if reduction == "mean" else total
 
 
-def kl_div(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", log_target: bool = False) -> Tensor:
+def kl_div(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", log_target: bool = False
+) -> Tensor:
     """The Kullback-Leibler divergence of target probabilities from input log-probabilities: target * (log(target) - input).
 
     reduction="batchmean" divides the sum by the number of samples, which is the mathematical definition.
@@ -312,7 +340,9 @@ def poisson_nll_loss(
     return _reduce(loss, reduction)
 
 
-def gaussian_nll_loss(input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> Tensor:
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Any, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
     """-log of the normal density of `target` with mean `input` and variance `var` (at least eps; the clamp has no gradient).
     Raises ValueError for another shape of `var` or a negative one, RuntimeError for integers."""
     if not input.is_floating_point():
@@ -355,7 +385,13 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=No
 
 
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average=None,
+    reduce=None,
+    reduction: str = "mean",
 ) -> Tensor:
     """max(0, -target * (x1 - x2) + margin). Raises RuntimeError for different numbers of dimensions."""
     if not input1.ndim == input2.ndim == target.ndim:
@@ -367,7 +403,13 @@ def margin_ranking_loss(
 
 
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0,
+    size_average=None,
+    reduce=None,
+    reduction: str = "mean",
 ) -> Tensor:
     """1 - cos for pairs with target 1, max(0, cos - margin) for those with -1.
     input1, input2 (N, D) or (D,), target (N,) or (). Raises RuntimeError for other shapes."""
@@ -383,7 +425,9 @@ def cosine_embedding_loss(
     squares = ((input1 * input1).sum(-1) + 1e-12) * ((input2 * input2).sum(-1) + 1e-12)
     cos = (input1 * input2).sum(-1) / squares.sqrt()
     zero = constant(np.zeros((), cos.array.dtype))
-    return _reduce((1 - cos).where(target == 1, zero) + (cos - margin).clamp(min=0).where(target == -1, zero), reduction)
+    return _reduce(
+        (1 - cos).where(target == 1, zero) + (cos - margin).clamp(min=0).where(target == -1, zero), reduction
+    )
 
 
 def triplet_margin_loss(
@@ -427,7 +471,9 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if input.ndim > 2 or 0 in input.shape[input.ndim - 1 :]:
-        raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}")
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
     samples = input.shape[0] if input.ndim == 2 else 1
     if target.ndim > 1 or target.numel() != samples:
         raise RuntimeError(
@@ -449,15 +495,22 @@ def multi_margin_loss(
     return _reduce(values if target.ndim else values.squeeze(0), reduction)
 
 
-def multilabel_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
+def multilabel_margin_loss(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
     """The sum over right classes y and wrong ones i of max(0, 1 - x[y] + x[i]), divided by the number of classes. target: class numbers,
     the first -1 ends them. Raises RuntimeError for different shapes and for other classes."""
     check_reduction(reduction)
     if input.ndim > 2 or 0 in input.shape[input.ndim - 1 :]:
-        raise RuntimeError(f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}")
+        raise RuntimeError(
+            f"Expected non-empty vector or matrix with optional 0-dim batch size, but got: {list(input.shape)}"
+        )
     if tuple(input.shape) != tuple(target.shape):
         raise RuntimeError(f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}")
-    x, y = input.reshape(-1, input.shape[-1] if input.ndim else 1), target.array.reshape(-1, input.shape[-1] if input.ndim else 1)
+    x, y = (
+        input.reshape(-1, input.shape[-1] if input.ndim else 1),
+        target.array.reshape(-1, input.shape[-1] if input.ndim else 1),
+    )
     if y.size and not (-1 <= y.min() and y.max() < x.shape[1]):
         raise RuntimeError("argument #2 'target' is out of range")
     known = np.cumprod(y >= 0, 1).astype(bool)
@@ -498,13 +551,17 @@ def ctc_loss(
     batched = log_probs.ndim == 3
     if log_probs.ndim not in (2, 3):
         shown = log_probs.ndim + 1
-        raise RuntimeError(f"Expected 3-dimensional tensor, but got {shown}-dimensional tensor for argument #1 'log_probs' {_CTC}")
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {shown}-dimensional tensor for argument #1 'log_probs' {_CTC}"
+        )
     for name, given in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
         if isinstance(given, Tensor) and given.array.dtype.kind not in "iu":
             raise RuntimeError(f"{name} must be integral")
     x = log_probs if batched else log_probs.unsqueeze(1)
     steps, n, classes = x.shape
-    times, lengths = (np.asarray(getattr(v, "array", v)).reshape(-1).astype(np.int64) for v in (input_lengths, target_lengths))
+    times, lengths = (
+        np.asarray(getattr(v, "array", v)).reshape(-1).astype(np.int64) for v in (input_lengths, target_lengths)
+    )
     for name, found in (("input_lengths", times), ("target_lengths", lengths)):
         if len(found) != n:
             raise RuntimeError(f"{name} must be of size batch_size")
@@ -531,7 +588,9 @@ def ctc_loss(
     ends = ends.where(constant(np.stack([np.ones(n, bool), lengths > 0], 1)), never[:, :2])
     loss = -ends.logsumexp(1)
     if not times.all():  # of no input at all only the empty target is possible
-        loss = loss.masked_fill(constant((times == 0) & (lengths == 0)), 0.0).masked_fill(constant((times == 0) & (lengths > 0)), np.inf)
+        loss = loss.masked_fill(constant((times == 0) & (lengths == 0)), 0.0).masked_fill(
+            constant((times == 0) & (lengths > 0)), np.inf
+        )
     impossible = loss.array > 1e29
     if zero_infinity:
         loss = loss.masked_fill(constant(impossible), 0.0)
@@ -550,10 +609,14 @@ _CTC = "(while checking arguments for ctc_loss_allocate_outputs)"
 
 def _check_ctc_targets(targets: Tensor, lengths: np.ndarray) -> None:
     if targets.ndim not in (1, 2):
-        raise RuntimeError(f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 'targets' {_CTC}")
+        raise RuntimeError(
+            f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 'targets' {_CTC}"
+        )
     wanted, got = (int(lengths.sum()) if targets.ndim == 1 else len(lengths)), targets.shape[0]
     if wanted != got:
-        raise RuntimeError(f"Expected tensor to have size {wanted} at dimension 0, but got size {got} for argument #2 'targets' {_CTC}")
+        raise RuntimeError(
+            f"Expected tensor to have size {wanted} at dimension 0, but got size {got} for argument #2 'targets' {_CTC}"
+        )
     longest = int(lengths.max(initial=0))
     if targets.ndim == 2 and targets.shape[1] < longest:
         what = f"Expected tensor to have size at least {longest} at dimension 1, but got size {targets.shape[1]}"

@@ -25,7 +25,11 @@ def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: tuple[
 
 
 def layer_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
 ) -> Tensor:
     """(x - mean) / sqrt(variance + eps) * weight + bias, with mean and variance over the last dimensions, those of normalized_shape.
     Raises RuntimeError unless weight and bias have the shape normalized_shape, and the input ends in it."""
@@ -55,7 +59,9 @@ def _check_last(input: Tensor, shape: tuple[int, ...]) -> None:
         )
 
 
-def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None) -> Tensor:
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
     """x / sqrt(mean(x * x) + eps) * weight over the last dimensions. eps: by default the dtype's.
 
     Zhang and Sennrich 2019, https://arxiv.org/abs/1910.07467
@@ -63,7 +69,9 @@ def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | No
     shape = tuple(normalized_shape)
     _check_last(input, shape)
     if input.array.dtype == np.float16:  # squares are computed in float32, and its eps is the default
-        return rms_norm(input.to(dtypes.float32), shape, None if weight is None else weight.to(dtypes.float32), eps).to(dtypes.float16)
+        return rms_norm(input.to(dtypes.float32), shape, None if weight is None else weight.to(dtypes.float32), eps).to(
+            dtypes.float16
+        )
     if eps is None:
         eps = dtypes.finfo(input.dtype).eps
     dims = tuple(range(input.ndim - len(shape), input.ndim))
@@ -105,11 +113,16 @@ def batch_norm(
     affine = (channels,) + (1,) * (input.ndim - 2)
     if not training:
         for level in [h for h in state.handlers if isinstance(h, Level)]:
-            if level.tangent(input) is not None and (level.tangent(running_mean), level.tangent(running_var)) != (None, None):
+            if level.tangent(input) is not None and (level.tangent(running_mean), level.tangent(running_var)) != (
+                None,
+                None,
+            ):
                 raise RuntimeError(
                     "batch_norm is not differentiable wrt running_mean and running_var, they cannot have forward grad defined"
                 )
-        mean, variance = (s.detach().to(input.dtype).reshape(affine) for s in (running_mean, running_var) if s is not None)
+        mean, variance = (
+            s.detach().to(input.dtype).reshape(affine) for s in (running_mean, running_var) if s is not None
+        )
         return rows.batch_norm_eval(input, weight, bias, mean, variance, affine, eps)
     axes = (0, *range(2, input.ndim))
     out, mean, rstd = rows.batch_norm_(input, weight, bias, input.array.shape, axes, affine, eps)
@@ -119,7 +132,13 @@ def batch_norm(
 
 
 def follow(
-    running_mean: Tensor | None, running_var: Tensor | None, mean: Tensor, rstd: Tensor, momentum: float, eps: float, n: int
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    mean: Tensor,
+    rstd: Tensor,
+    momentum: float,
+    eps: float,
+    n: int,
 ) -> None:
     """Running statistics move towards those of a batch of n numbers per channel: not counted as a write, as in PyTorch."""
     if running_mean is not None:
@@ -129,7 +148,9 @@ def follow(
         running_var.array[...] = (1 - momentum) * running_var.array + momentum * variance
 
 
-def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """Normalises each sample over groups of channels; weight and bias are per channel. Wu and He 2018, https://arxiv.org/abs/1803.08494.
     Raises RuntimeError for other shapes or groups, ValueError if one value is left to normalise."""
     if input.ndim < 2:
@@ -153,7 +174,9 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
         )
     weight, bias = _affine(input, weight, bias, (channels,))
     affine = (channels,) + (1,) * (input.ndim - 2)
-    return rows.group_norm_(input, weight, bias, (n, num_groups, input.numel() // max(1, n * num_groups)), (2,), affine, eps)[0]
+    return rows.group_norm_(
+        input, weight, bias, (n, num_groups, input.numel() // max(1, n * num_groups)), (2,), affine, eps
+    )[0]
 
 
 def instance_norm(
@@ -171,7 +194,9 @@ def instance_norm(
 
     statistics = [repeated(running_mean), repeated(running_var)]
     folded = input.reshape(1, n * channels, *input.shape[2:])
-    out = batch_norm(folded, statistics[0], statistics[1], repeated(weight), repeated(bias), use_input_stats, momentum, eps)
+    out = batch_norm(
+        folded, statistics[0], statistics[1], repeated(weight), repeated(bias), use_input_stats, momentum, eps
+    )
     for running, many in zip((running_mean, running_var), statistics, strict=True):
         if running is not None and use_input_stats:
             running.array[...] = many.array.reshape(n, channels).mean(0)
@@ -181,7 +206,9 @@ def instance_norm(
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """x / (k + alpha * mean of squares over `size` neighbouring channels) ** beta. Raises ValueError for fewer than three dimensions."""
     if input.ndim < 3:
-        raise ValueError(f"Expected 3D or higher dimensionality                          input (got {input.ndim} dimensions)")
+        raise ValueError(
+            f"Expected 3D or higher dimensionality                          input (got {input.ndim} dimensions)"
+        )
     if not input.numel():
         return input
     n, c = input.shape[:2]

@@ -52,14 +52,18 @@ def _check_out(input: Tensor, out: tuple[int, ...]) -> None:
         raise RuntimeError(f"Given input size: ({before}). Calculated output size: ({after}). Output size is too small")
 
 
-def _windows(name: str, n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1) -> tuple[tuple[int, ...], ...]:
+def _windows(
+    name: str, n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1
+) -> tuple[tuple[int, ...], ...]:
     """Kernel, stride, padding and dilation, a number for each of n dimensions. Raises PyTorch's errors about them."""
     given = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
     if stride is None or stride in ([], ()):
         given["stride"] = kernel_size
     for what, value in given.items():
         if not isinstance(value, (int, np.integer)) and len(value) not in (1, n):
-            may = {"stride": "either be omitted, a single int", "padding": "be a single int"}.get(what, "either be a single int")
+            may = {"stride": "either be omitted, a single int", "padding": "be a single int"}.get(
+                what, "either be a single int"
+            )
             raise RuntimeError(f"{name}: {what} must {may}, or a tuple of {_NUMBERS[n]} ints")
     kernel, stride, padding, dilation = (several(value, n, what) for what, value in given.items())
     if n == 1 and name[0] == "m":
@@ -79,12 +83,16 @@ def _windows(name: str, n: int, kernel_size: Any, stride: Any, padding: Any, dil
                 raise RuntimeError("stride should not be zero")
             short = "k" if what == "kernel size" else "dilation"
             which = [f"{short}{d}: {v}" for d, v in zip(letters, value, strict=True)]
-            raise RuntimeError(f"{what} should be greater than zero, but got {', '.join(which) if short == 'k' else ' '.join(which)}")
+            raise RuntimeError(
+                f"{what} should be greater than zero, but got {', '.join(which) if short == 'k' else ' '.join(which)}"
+            )
     for p, k, d in zip(padding, kernel, dilation, strict=True):
         if p < 0:
             raise RuntimeError(f"pad must be non-negative, but got pad: {p}")
         if p > (d * (k - 1) + 1) // 2:
-            raise RuntimeError(f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}")
+            raise RuntimeError(
+                f"pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
+            )
     return kernel, stride, padding, dilation
 
 
@@ -134,7 +142,9 @@ def max_pool1d(
     size = (rows.ceil_size if ceil_mode else out_size)(input.shape[-1:], kernel, stride, padding, dilation)
     if size[0] < 1 and not return_indices:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {size[0]}")
-    out, indices = _max_pool(2, _as_image(input), (1, *kernel), (1, *stride), (0, *padding), (1, *dilation), ceil_mode, True)
+    out, indices = _max_pool(
+        2, _as_image(input), (1, *kernel), (1, *stride), (0, *padding), (1, *dilation), ceil_mode, True
+    )
     return (out.squeeze(-2), indices.squeeze(-2)) if return_indices else out.squeeze(-2)
 
 
@@ -197,12 +207,19 @@ def avg_pool2d(
 
 
 def avg_pool1d(
-    input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False, count_include_pad: bool = True
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
 ) -> Tensor:
     """The mean of each window. (N, C, L) or (C, L)."""
     _batched("avg_pool1d", 1, input)
     kernel, stride, padding, _ = _windows("avg_pool1d", 1, kernel_size, stride, padding)
-    return avg_pool2d(_as_image(input), (1, *kernel), (1, *stride), (0, *padding), ceil_mode, count_include_pad).squeeze(-2)
+    return avg_pool2d(
+        _as_image(input), (1, *kernel), (1, *stride), (0, *padding), ceil_mode, count_include_pad
+    ).squeeze(-2)
 
 
 def _lp_pool(n, pool, input, norm_type, kernel_size, stride, ceil_mode):
@@ -233,7 +250,9 @@ def _adaptive_out(name: str, output_size: Any, size: tuple[int, ...]) -> tuple[i
     n = len(size)
     given = (output_size,) * n if output_size is None or isinstance(output_size, int) else tuple(output_size)
     if len(given) != n:
-        raise RuntimeError(f"{name}{'(): internal error' * ('max' in name)}: output_size{'.size()' * ('max' in name)} must be {n}")
+        raise RuntimeError(
+            f"{name}{'(): internal error' * ('max' in name)}: output_size{'.size()' * ('max' in name)} must be {n}"
+        )
     return tuple([m if o is None else o for o, m in zip(given, size, strict=True)])
 
 
@@ -248,7 +267,11 @@ def _check_adaptive(n: int, input: Tensor, out: tuple[int, ...], largest: bool) 
         raise RuntimeError(f"adaptive_avg_pool{n}d: {wanted} but received {{{received}}}")
     if math.prod(sizes) * input.array.itemsize >= 2**63:
         numel = not largest and math.prod(sizes) >= 2**63
-        raise RuntimeError("numel: integer multiplication overflow" if numel else f"Storage size calculation overflowed with sizes={sizes}")
+        raise RuntimeError(
+            "numel: integer multiplication overflow"
+            if numel
+            else f"Storage size calculation overflowed with sizes={sizes}"
+        )
 
 
 def _without_gradient(result: Tensor, name: str) -> Tensor:
@@ -274,7 +297,10 @@ def _adaptive_avg_pool(n, input, output_size):
     input, batched = _batched(name, n, input)
     check_floating(input, "adaptive_avg_pool2d" if n == 2 else "adaptive_avg_pool3d_cpu")
     _check_adaptive(n, input, out, False)
-    matrices = [rows.averages(m, rows._adaptive_bounds(m, o), input.array.dtype) for m, o in zip(input.shape[2:], out, strict=True)]
+    matrices = [
+        rows.averages(m, rows._adaptive_bounds(m, o), input.array.dtype)
+        for m, o in zip(input.shape[2:], out, strict=True)
+    ]
     result = rows.ADAPTIVE_AVG_POOL[n](input, tuple(matrices))
     return _without_gradient(result if batched else result.squeeze(0), name)
 
@@ -331,7 +357,9 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
 def _max_unpool(n, input, indices, kernel_size, stride, padding, output_size):
     kernel, padding = several(kernel_size, n, "kernel_size"), several(padding, n, "padding")
     stride = kernel if stride is None else several(stride, n, "stride")
-    size = tuple([(m - 1) * s - 2 * p + k for m, s, p, k in zip(input.shape[-n:], stride, padding, kernel, strict=True)])
+    size = tuple(
+        [(m - 1) * s - 2 * p + k for m, s, p, k in zip(input.shape[-n:], stride, padding, kernel, strict=True)]
+    )
     if output_size is not None:
         wanted = tuple(output_size)[-n:]
         if len(output_size) not in (n, n + 2):
@@ -340,10 +368,14 @@ def _max_unpool(n, input, indices, kernel_size, stride, padding, output_size):
             )
         for d, (given, default, s) in enumerate(zip(wanted, size, stride, strict=True)):
             if not default - s < given < default + s:
-                raise ValueError(f'invalid output_size "{wanted}" (dim {d} must be between {default - s} and {default + s})')
+                raise ValueError(
+                    f'invalid output_size "{wanted}" (dim {d} must be between {default - s} and {default + s})'
+                )
         size = wanted
     if indices.array.dtype != np.int64:
-        raise RuntimeError(f"elements in indices should be type int64 but got: {indices.type().rpartition('.')[2].removesuffix('Tensor')}")
+        raise RuntimeError(
+            f"elements in indices should be type int64 but got: {indices.type().rpartition('.')[2].removesuffix('Tensor')}"
+        )
     if tuple(indices.shape) != tuple(input.shape):
         raise RuntimeError(
             f"Expected shape of indices to be same as that of the input tensor ({list(input.shape)}) but got indices tensor with shape: "
@@ -354,17 +386,23 @@ def _max_unpool(n, input, indices, kernel_size, stride, padding, output_size):
     return rows.max_unpool(unsqueeze(input, 0), unsqueeze(indices, 0), size).squeeze(0)
 
 
-def max_unpool1d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+def max_unpool1d(
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
     """As max_unpool2d, of (N, C, L) or (C, L)."""
     return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
 
 
-def max_unpool2d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+def max_unpool2d(
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
     """The partial inverse of max_pool2d: each value back where it came from, zeros elsewhere."""
     return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
-def max_unpool3d(input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None) -> Tensor:
+def max_unpool3d(
+    input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
     """As max_unpool2d, of (N, C, D, H, W) or (C, D, H, W)."""
     return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
@@ -381,6 +419,12 @@ def _with_indices(function: Callable[..., Any]) -> Callable[..., Any]:
     return with_indices
 
 
-max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(_with_indices, (max_pool1d, max_pool2d, max_pool3d))
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = map(
+    _with_indices, (max_pool1d, max_pool2d, max_pool3d)
+)
 
-__all__ = [name for name in dir() if "_pool" in name and name[0] != "_"] + ["max_unpool1d", "max_unpool2d", "max_unpool3d"]
+__all__ = [name for name in dir() if "_pool" in name and name[0] != "_"] + [
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+]

@@ -53,14 +53,22 @@ def _norm(a: np.ndarray, p: float) -> np.ndarray:
 
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Multiply all gradients by max_norm / total_norm if that is below 1."""
-    factor = min(max_norm / (total_norm.item() + 1e-6), 1.0) if np.isfinite(total_norm.array) else float(max_norm / total_norm.array)
+    factor = (
+        min(max_norm / (total_norm.item() + 1e-6), 1.0)
+        if np.isfinite(total_norm.array)
+        else float(max_norm / total_norm.array)
+    )
     for g in _gradients(parameters):
         g.array *= g.array.dtype.type(factor)
         g.version[0] += 1
 
 
 def clip_grad_norm_(
-    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
+    parameters: Any,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Shrink the gradients, all by one factor, so that their norm together is at most max_norm. Returns the norm before.
 

@@ -40,7 +40,9 @@ class SpectralNorm:
 
     def __init__(self, module: Module, name: str, n_power_iterations: int, eps: float, dim: int):
         if n_power_iterations <= 0:
-            raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
+            raise ValueError(
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
+            )
         self.name, self.n_power_iterations, self.eps, self.dim = name, n_power_iterations, eps, dim
         weight = module._parameters[name]
         if weight is None:
@@ -102,7 +104,9 @@ def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     return _remove(module, WeightNorm, "weight_norm", name)
 
 
-def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None) -> Module:
+def spectral_norm(
+    module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> Module:
     """See parametrizations.spectral_norm, which replaces it. Raises RuntimeError the second time."""
     if _find(module, SpectralNorm, name) is not None:
         raise RuntimeError(f"Cannot register two spectral_norm hooks on the same parameter {name}")

@@ -72,7 +72,9 @@ class _SpectralNorm(Module):
         if not -n <= dim < n:
             raise IndexError(f"Dimension out of range (expected to be in range of [-{n}, {n - 1}] but got {dim})")
         if n_power_iterations <= 0:
-            raise ValueError(f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}")
+            raise ValueError(
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
+            )
         self.dim, self.eps = dim % n, eps
         if n > 1:
             self.n_power_iterations = n_power_iterations
@@ -98,7 +100,9 @@ def default_dim(module: Module) -> int:
     return 1 if isinstance(module, _ConvTranspose) else 0
 
 
-def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None) -> Module:
+def spectral_norm(
+    module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> Module:
     """The weight divided by its largest singular value, which a step of the power method tracks in each forward of training.
     Raises ValueError if there is no such parameter.
 

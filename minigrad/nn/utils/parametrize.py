@@ -115,7 +115,11 @@ class ParametrizationList(ModuleList):
 
     def forward(self) -> Tensor:
         first, *rest = self
-        x = first(self.original) if self.is_tensor else first(*[getattr(self, f"original{i}") for i in range(self.ntensors)])
+        x = (
+            first(self.original)
+            if self.is_tensor
+            else first(*[getattr(self, f"original{i}") for i in range(self.ntensors)])
+        )
         for module in rest:
             x = module(x)
         return x
@@ -165,7 +169,9 @@ def _check_inverse(parametrization: Module, new: Tensor, old: Tensor, name: str)
             )
 
 
-def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False) -> Module:
+def register_parametrization(
+    module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
+) -> Module:
     """From now on `module.<tensor_name>` is `parametrization(original)`; several are chained. With `unsafe` shapes are not checked.
     Raises ValueError if there is no such parameter or buffer."""
     parametrization.train(module.training)
@@ -183,7 +189,9 @@ def register_parametrization(module: Module, tensor_name: str, parametrization: 
         delattr(module, tensor_name)
         if not is_parametrized(module):
             cls = type(module)
-            module.__class__ = type(f"Parametrized{cls.__name__}", (cls,), {"__getstate__": _getstate, "__deepcopy__": _deepcopy})
+            module.__class__ = type(
+                f"Parametrized{cls.__name__}", (cls,), {"__getstate__": _getstate, "__deepcopy__": _deepcopy}
+            )
             module.parametrizations = ModuleDict()
         setattr(type(module), tensor_name, _property(tensor_name))
         module.parametrizations[tensor_name] = parametrizations
@@ -234,7 +242,9 @@ def type_before_parametrizations(module: Module) -> type:
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
 
 
-def transfer_parametrizations_and_params(from_module: Module, to_module: Module, tensor_name: str | None = None) -> Module:
+def transfer_parametrizations_and_params(
+    from_module: Module, to_module: Module, tensor_name: str | None = None
+) -> Module:
     """Give to_module the parametrizations of from_module, and the tensors they are computed from."""
     if is_parametrized(from_module):
         for name in [*from_module.parametrizations] if tensor_name is None else [tensor_name]:

@@ -79,7 +79,9 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     return None if permutation is None else wrap(np.argsort(permutation.array))
 
 
-def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True) -> PackedSequence:
+def pack_padded_sequence(
+    input: Tensor, lengths: Any, batch_first: bool = False, enforce_sorted: bool = True
+) -> PackedSequence:
     """Padded sequences (longest, N, ...), or with batch_first (N, longest, ...), without their padding.
 
     enforce_sorted  raise unless the longest comes first; False: they are sorted here, and the layer's results put back into order
@@ -94,16 +96,22 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
     if not len(lengths) or not input.numel():
         raise RuntimeError("Cannot pack empty tensors.")
     if len(lengths) != steps.shape[1]:
-        raise RuntimeError(f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={steps.shape[1]})")
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {len(lengths)} (batch_size={steps.shape[1]})"
+        )
     if (lengths <= 0).any():
-        raise RuntimeError("Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0")
+        raise RuntimeError(
+            "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
+        )
     if (np.diff(lengths) > 0).any():
         raise RuntimeError(
             "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass `enforce_sorted=False` to "
             "pack_padded_sequence and/or pack_sequence to sidestep this requirement if you do not need ONNX exportability."
         )
     if lengths[0] > steps.shape[0]:
-        raise RuntimeError(f"Expected `lengths` to be at most the padded length, {steps.shape[0]}, but got {lengths[0]}")
+        raise RuntimeError(
+            f"Expected `lengths` to be at most the padded length, {steps.shape[0]}, but got {lengths[0]}"
+        )
     sizes = (lengths[None] > np.arange(lengths[0])[:, None]).sum(1)
     data = cat([steps[t, :size] for t, size in enumerate(sizes.tolist())])
     return PackedSequence(data, wrap(sizes), order)
@@ -142,11 +150,15 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     return unpad_sequence(padded, lengths, batch_first=True)
 
 
-def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right") -> Tensor:
+def pad_sequence(
+    sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
+) -> Tensor:
     """Sequences (L_i, ...) as (longest, N, ...), or with batch_first (N, longest, ...), filled up with padding_value.
     Raises RuntimeError for none, and for another side."""
     if not isinstance(sequences, (Iterable, Tensor)):
-        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     parts = list(sequences)
@@ -156,7 +168,13 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     padded = []
     for part in parts:
         more = longest - part.shape[0]
-        padded.append(F.pad(part, [0, 0] * (part.ndim - 1) + ([more, 0] if padding_side == "left" else [0, more]), value=padding_value))
+        padded.append(
+            F.pad(
+                part,
+                [0, 0] * (part.ndim - 1) + ([more, 0] if padding_side == "left" else [0, more]),
+                value=padding_value,
+            )
+        )
     return stack(padded, 0 if batch_first else 1)
 
 

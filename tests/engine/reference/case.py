@@ -17,7 +17,9 @@ import numpy as np
 class Input:
     """A seeded random array, or given numbers. Floating-point inputs require grad unless `grad=False`."""
 
-    def __init__(self, kind: Any, shape: tuple[int, ...] = (), dtype: str = "float64", grad: bool | None = None, high: int = 9):
+    def __init__(
+        self, kind: Any, shape: tuple[int, ...] = (), dtype: str = "float64", grad: bool | None = None, high: int = 9
+    ):
         self.kind, self.shape, self.dtype, self.high = kind, shape, dtype, high
         self.grad = dtype.startswith("float") if grad is None else grad
 
@@ -106,8 +108,16 @@ class Case:
     """
 
     def __init__(
-        self, name: str, code: str, *, second: bool = True, jvp: bool = True, dtypes: bool = True, text: bool = True,
-        composed: bool = False, **inputs: Input
+        self,
+        name: str,
+        code: str,
+        *,
+        second: bool = True,
+        jvp: bool = True,
+        dtypes: bool = True,
+        text: bool = True,
+        composed: bool = False,
+        **inputs: Input,
     ):
         self.name, self.code, self.inputs = name, code, inputs
         self.second, self.jvp, self.dtypes, self.text, self.composed = second, jvp, dtypes, text, composed
@@ -120,7 +130,19 @@ class Case:
         return f"{self.family}/{self.name}: {self.code}"
 
 
-FAMILIES = ["elementwise", "reduce", "shape", "index", "linalg", "neural", "factory", "inplace", "autograd", "hooks", "errors"]
+FAMILIES = [
+    "elementwise",
+    "reduce",
+    "shape",
+    "index",
+    "linalg",
+    "neural",
+    "factory",
+    "inplace",
+    "autograd",
+    "hooks",
+    "errors",
+]
 
 
 def all_cases() -> dict[str, Case]:

@@ -1,4 +1,5 @@
 """The machinery itself: backward and grad with every argument, graph names, saved values, hooks, modes, higher order, forward mode."""
+
 # ruff: noqa: E501  (a case is one line)
 from .case import POS, A, Case, N, P
 

@@ -1,4 +1,5 @@
 """The questions about dtypes, put to real torch and to minigrad.core.dtypes alike; torch's answers are in dtypes.json."""
+
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -17,7 +18,9 @@ def answers(torch: Any, tensor: Callable[[str, int], Any]) -> dict[str, Any]:
     found: dict[str, Any] = {
         "promote_types": {a: [short(torch.promote_types(dtypes[a], dtypes[b])) for b in NAMES] for a in NAMES},
         "can_cast": {a: "".join("01"[torch.can_cast(dtypes[a], dtypes[b])] for b in NAMES) for a in NAMES},
-        "properties": {a: [repr(d), d.itemsize, d.is_floating_point, d.is_signed, d.is_complex] for a, d in dtypes.items()},
+        "properties": {
+            a: [repr(d), d.itemsize, d.is_floating_point, d.is_signed, d.is_complex] for a, d in dtypes.items()
+        },
         "aliases": {a: short(getattr(torch, a)) for a in ("double", "float", "half", "short", "int", "long")},
         "finfo": {},
         "iinfo": {},
@@ -36,7 +39,8 @@ def answers(torch: Any, tensor: Callable[[str, int], Any]) -> dict[str, Any]:
             torch.set_default_dtype(dtypes[default])
             operands = [tensor(*kind) if isinstance(kind, tuple) else kind for kind in kinds]
             found[f"result_type, default {default}"] = {
-                f"{name}": [short(torch.result_type(x, y)) for y in operands] for name, x in zip(kinds, operands, strict=True)
+                f"{name}": [short(torch.result_type(x, y)) for y in operands]
+                for name, x in zip(kinds, operands, strict=True)
             }
     finally:
         torch.set_default_dtype(before)

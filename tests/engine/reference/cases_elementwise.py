@@ -1,4 +1,5 @@
 """Elementwise operations: functions, methods, operators, broadcasting, scalars, kinks."""
+
 # ruff: noqa: E501  (a case is one line)
 from math import inf, nan
 

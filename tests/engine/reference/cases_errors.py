@@ -1,4 +1,5 @@
 """Wrong calls: the exception's type, and the first line of its message."""
+
 # ruff: noqa: E501  (a case is one line)
 from .case import A, Case, D, I, N
 

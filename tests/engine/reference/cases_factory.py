@@ -1,4 +1,5 @@
 """Making tensors: factories, dtypes, *_like and new_*, random numbers from a seed."""
+
 # ruff: noqa: E501  (a case is one line)
 from .case import A, Case, I, N
 

@@ -1,4 +1,5 @@
 """Indexing in all its forms, gather and scatter, sorting."""
+
 # ruff: noqa: E501  (a case is one line)
 from .case import IDX, A, B, Case, D, I, N
 

@@ -1,8 +1,29 @@
 """In-place operations, version counters, views of views, and the errors that protect saved values."""
+
 # ruff: noqa: E501  (a case is one line)
 from .case import IDX, POS, A, Case, D, I, M, N, P
 
-UNARY = ["neg_", "exp_", "sin_", "cos_", "tanh_", "sigmoid_", "relu_", "abs_", "square_", "floor_", "ceil_", "round_", "trunc_", "sign_", "zero_", "atan_", "sinh_", "expm1_", "erf_"]
+UNARY = [
+    "neg_",
+    "exp_",
+    "sin_",
+    "cos_",
+    "tanh_",
+    "sigmoid_",
+    "relu_",
+    "abs_",
+    "square_",
+    "floor_",
+    "ceil_",
+    "round_",
+    "trunc_",
+    "sign_",
+    "zero_",
+    "atan_",
+    "sinh_",
+    "expm1_",
+    "erf_",
+]
 POSITIVE = ["log_", "sqrt_", "rsqrt_", "reciprocal_", "log1p_", "log2_"]
 WITH = ["add_(y)", "sub_(y)", "mul_(y)", "div_(y)", "add_(2)", "sub_(2)", "mul_(0.5)", "div_(4)", "pow_(2)", "add_(y, alpha=3)", "sub_(y, alpha=2)", "clamp_(-0.5, 0.5)", "clamp_(min=0)", "fill_(3)",
         "lerp_(y, 0.25)", "addcmul_(y, y, value=0.5)", "addcdiv_(y, y)", "copy_(y)", "masked_fill_(y > 0, 7.0)", "remainder_(1.5)", "floor_divide_(2)", "fill_diagonal_(0)", "maximum(y)",

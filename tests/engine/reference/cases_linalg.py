@@ -1,4 +1,5 @@
 """Products of matrices and what is made of them."""
+
 # ruff: noqa: E501  (a case is one line)
 from .case import A, B, Case, I, M, N
 

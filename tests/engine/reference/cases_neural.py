@@ -1,4 +1,5 @@
 """What networks are made of, as functions: softmax, losses, activations, normalisation, embedding, convolution, attention."""
+
 # ruff: noqa: E501  (a case is one line)
 from math import inf
 

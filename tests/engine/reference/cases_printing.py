@@ -3,6 +3,7 @@
 HAND is written out, RANDOM is seeded. An entry of HAND is (dtype, facts, options, expressions over numpy between semicolons or on
 lines); `facts` is "" or "requires_grad" or "grad_fn" (the text of `x * 1` for an `x` that requires grad).
 """
+
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,12 @@ def random_numbers(seed: int) -> tuple[np.ndarray, str, str, dict[str, Any]]:
     if rng.rand() < 0.7:
         return np.asarray(numbers), dtype, facts, {}
     precision, linewidth, edgeitems = (int(rng.randint(*between)) for between in ((0, 7), (20, 100), (1, 4)))
-    return np.asarray(numbers), dtype, facts, {"precision": precision, "linewidth": linewidth, "edgeitems": edgeitems, "threshold": 20}
+    return (
+        np.asarray(numbers),
+        dtype,
+        facts,
+        {"precision": precision, "linewidth": linewidth, "edgeitems": edgeitems, "threshold": 20},
+    )
 
 
 def cases() -> dict[str, tuple[np.ndarray, str, str, dict[str, Any]]]:
@@ -118,7 +124,12 @@ def cases() -> dict[str, tuple[np.ndarray, str, str, dict[str, Any]]]:
         for numbers in lines.replace("\n", ";").split(";"):
             if numbers := numbers.strip():
                 array = np.array(eval(numbers, {"np": np, "nan": np.nan, "inf": np.inf})).astype(dtype)
-                named[" ".join([numbers, dtype, facts, *(f"{k}={v}" for k, v in options.items())])] = array, dtype, facts, options
+                named[" ".join([numbers, dtype, facts, *(f"{k}={v}" for k, v in options.items())])] = (
+                    array,
+                    dtype,
+                    facts,
+                    options,
+                )
     for seed in range(RANDOM):
         array, dtype, facts, options = random_numbers(seed)
         named[f"random {seed}"] = array.astype(dtype), dtype, facts, options

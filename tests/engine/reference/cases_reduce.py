@@ -1,4 +1,5 @@
 """Reductions: over all, one or several dimensions, keepdim, empty, ties, nan."""
+
 # ruff: noqa: E501  (a case is one line)
 from math import inf, nan
 

@@ -1,4 +1,5 @@
 """Shapes and views: reshape to chunk, what is a view, strides, contiguity."""
+
 # ruff: noqa: E501  (a case is one line)
 from .case import A, B, Case, I, N
 

@@ -62,7 +62,11 @@ def write_not_yet(failing: dict[str, set[str]]) -> None:
 
 
 def _lines(entries: dict[str, Any]) -> str:
-    return "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in entries.items()) + "\n}\n"
+    return (
+        "{\n"
+        + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in entries.items())
+        + "\n}\n"
+    )
 
 
 def answers(torch: Any) -> dict[str, str]:
@@ -70,7 +74,9 @@ def answers(torch: Any) -> dict[str, str]:
     files: dict[str, dict[str, Any]] = {family: {} for family in FAMILIES}
     for case in all_cases().values():
         files[case.family][case.name] = record(torch, case)
-    files["dtypes"] = cases_dtypes.answers(torch, lambda name, ndim: torch.ones((2,) * ndim, dtype=getattr(torch, name)))
+    files["dtypes"] = cases_dtypes.answers(
+        torch, lambda name, ndim: torch.ones((2,) * ndim, dtype=getattr(torch, name))
+    )
     files["printing"] = {}
     for name, (array, dtype, facts, options) in cases_printing.cases().items():
         torch.set_printoptions(profile="default")
@@ -108,7 +114,9 @@ def main(arguments: list[str]) -> int:
 
         cases, answers_ = all_cases(), stored()
         chosen = [key for key in cases if any(wanted in key for wanted in arguments[1:] or [""])]
-        different = [_report(cases[key], differences(record(minigrad, cases[key]), answers_[key], cases[key])) for key in chosen]
+        different = [
+            _report(cases[key], differences(record(minigrad, cases[key]), answers_[key], cases[key])) for key in chosen
+        ]
         print(f"{sum(different)} of {len(chosen)} cases differ")
         return 0
 

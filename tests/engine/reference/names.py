@@ -12,15 +12,15 @@ from typing import Any
 STORED = Path(__file__).with_suffix(".json")
 
 DISTRIBUTIONS = [
-    'D.Normal(t([0.,1.]),t([1.,2.]))',
-    'D.Normal(t([0.,1.],dtype=torch.float64),2.)',
-    'D.Normal(0.,1.)',
-    'D.Uniform(t([0.,1.]),3.)',
-    'D.Bernoulli(t([.25,.5,1.]))',
-    'D.Bernoulli(logits=t([-1.,0.,2.]))',
-    'D.Categorical(t([.1,.2,.7]))',
-    'D.Categorical(logits=t([[1.,2.,3.],[0.,0.,0.]]))',
-    'D.Categorical(t([0.,.5,.5]))',
+    "D.Normal(t([0.,1.]),t([1.,2.]))",
+    "D.Normal(t([0.,1.],dtype=torch.float64),2.)",
+    "D.Normal(0.,1.)",
+    "D.Uniform(t([0.,1.]),3.)",
+    "D.Bernoulli(t([.25,.5,1.]))",
+    "D.Bernoulli(logits=t([-1.,0.,2.]))",
+    "D.Categorical(t([.1,.2,.7]))",
+    "D.Categorical(logits=t([[1.,2.,3.],[0.,0.,0.]]))",
+    "D.Categorical(t([0.,.5,.5]))",
 ]
 OF_EACH = [
     "seeded(lambda: {0}.sample())", "seeded(lambda: {0}.sample((3,)))", "{0}.entropy()", "{0}.mean", "{0}.variance",
@@ -114,7 +114,13 @@ def answers(package: str) -> dict[str, Any]:
             return f"{type(error).__name__}: {error}"
         return None
 
-    scope = {"torch": torch, "D": import_module(package + ".distributions"), "t": torch.tensor, "seeded": seeded, "err": err}
+    scope = {
+        "torch": torch,
+        "D": import_module(package + ".distributions"),
+        "t": torch.tensor,
+        "seeded": seeded,
+        "err": err,
+    }
     found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -114,7 +114,10 @@ def questions() -> dict[str, tuple[str, list[dict[str, Any]]]]:
     for ranks in ("11", "10", "01", "00"):
         texts = words(BINARY) + [f"x {sign} y" for sign in WRITING]
         for text in texts if ranks != "11" else texts + words(JOINING):
-            found[f"{text} | {ranks}"] = text, [{"x": (a, ranks[0] == "1"), "y": (b, ranks[1] == "1")} for a, b in pairs]
+            found[f"{text} | {ranks}"] = (
+                text,
+                [{"x": (a, ranks[0] == "1"), "y": (b, ranks[1] == "1")} for a, b in pairs],
+            )
     for n in NUMBERS:
         for text in words(WITH_NUMBER):
             found[f"{text} | {n}"] = text, [{"x": (a, True), "n": n} for a in DTYPES]
@@ -139,7 +142,10 @@ def _result(torch: Any, text: str, given: dict[str, Any]) -> Any:
 def main() -> None:
     import torch
 
-    found = {key: "".join([code(_result(torch, text, given)) for given in inputs]) for key, (text, inputs) in questions().items()}
+    found = {
+        key: "".join([code(_result(torch, text, given)) for given in inputs])
+        for key, (text, inputs) in questions().items()
+    }
     STORED.write_text("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items()) + "\n}\n")
 
 

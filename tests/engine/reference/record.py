@@ -23,7 +23,10 @@ import numpy as np
 
 from .case import Case
 
-UNBUILT, UNBUILT_TEXT = "not built", "not implemented for '"  # PyTorch has no kernel for this dtype: nothing to imitate, nothing to compare
+UNBUILT, UNBUILT_TEXT = (
+    "not built",
+    "not implemented for '",
+)  # PyTorch has no kernel for this dtype: nothing to imitate, nothing to compare
 CAST = ["float32", "int64", "bool"]
 VIEW_FAMILIES = {"shape", "index"}
 Record = dict[str, Any]
@@ -55,13 +58,17 @@ class Run:
         self.arrays = case.arrays()
 
     def tensor(self, array: np.ndarray, dtype: str) -> Any:
-        return self.torch.from_numpy(pickle.loads(pickle.dumps(array.astype(dtype, order="C"))))  # with a dtype object of its own
+        return self.torch.from_numpy(
+            pickle.loads(pickle.dumps(array.astype(dtype, order="C")))
+        )  # with a dtype object of its own
 
     def inputs(self, cast: str | None = None) -> dict[str, Any]:
         made = {}
         for name, spec in self.case.inputs.items():
             changes = cast and spec.dtype.startswith("float")
-            x = self.tensor(self.arrays[name].astype(cast) if changes else self.arrays[name], cast if changes else spec.dtype)
+            x = self.tensor(
+                self.arrays[name].astype(cast) if changes else self.arrays[name], cast if changes else spec.dtype
+            )
             made[name] = x.requires_grad_() if spec.grad and (not changes or cast.startswith("float")) else x
         return made
 
@@ -123,7 +130,10 @@ def _record(torch: Any, case: Case) -> Record:
         found["grad_fn"] = [type(node).__name__ if node is not None else None for node in nodes]
         found["repr"] = repr(run.result)
     if case.family in VIEW_FAMILIES:
-        found["view"] = [[y._is_view(), list(y.stride()), y.storage_offset()] if run.is_tensor(y) and y._is_view() else None for y in outs]
+        found["view"] = [
+            [y._is_view(), list(y.stride()), y.storage_offset()] if run.is_tensor(y) and y._is_view() else None
+            for y in outs
+        ]
 
     wrt = {name: x for name, x in inputs.items() if x.requires_grad}
     roots = [y for y in outs if run.is_tensor(y) and y.requires_grad]
@@ -193,7 +203,10 @@ def _jvp(run: Run) -> Any:
 
 def _dtypes(run: Run, cast: str) -> Any:
     try:
-        return [str(y.dtype).removeprefix("torch.") if run.is_tensor(y) else type(y).__name__ for y in run.call(run.inputs(cast))]
+        return [
+            str(y.dtype).removeprefix("torch.") if run.is_tensor(y) else type(y).__name__
+            for y in run.call(run.inputs(cast))
+        ]
     except Exception as e:
         return UNBUILT if UNBUILT_TEXT in str(e) else type(e).__name__
 
@@ -231,7 +244,9 @@ def differences(mine: Record, theirs: Record, case: Case) -> dict[str, str]:
     for part in ("grad_fn", "view", "again"):
         if mine.get(part) != theirs.get(part):
             found[part] = f"{mine.get(part)!r}; PyTorch: {theirs.get(part)!r}"
-    if "grad_fn" not in found and not _same_text(mine.get("repr", ""), theirs.get("repr", "")):  # the text has the node's name in it
+    if "grad_fn" not in found and not _same_text(
+        mine.get("repr", ""), theirs.get("repr", "")
+    ):  # the text has the node's name in it
         found["repr"] = f"{mine.get('repr')}; PyTorch: {theirs.get('repr')}"
     wrong = {}
     for cast, got in mine.get("dtypes", {}).items():
@@ -243,15 +258,23 @@ def differences(mine: Record, theirs: Record, case: Case) -> dict[str, str]:
     for part in ("grad", "second"):
         a, b = mine.get(part), theirs.get(part)
         if isinstance(a, list) or isinstance(b, list):
-            problem = _error_difference(a, b, case) if isinstance(a, list) and isinstance(b, list) else f"{a}; PyTorch: {b}"
+            problem = (
+                _error_difference(a, b, case) if isinstance(a, list) and isinstance(b, list) else f"{a}; PyTorch: {b}"
+            )
         elif a is None or b is None:
             problem = None if a == b else f"{a}; PyTorch: {b}"
         else:
-            problems = [f"{name}: {p}" for name in b if (p := _difference(a.get(name), b[name], coarsest, zero_is_none=part == "second"))]
+            problems = [
+                f"{name}: {p}"
+                for name in b
+                if (p := _difference(a.get(name), b[name], coarsest, zero_is_none=part == "second"))
+            ]
             problem = "; ".join(problems)
         if problem:
             found[part] = problem
-    if "jvp" in theirs and not (theirs["jvp"] and isinstance(theirs["jvp"][0], str)):  # PyTorch has no forward mode for a few
+    if "jvp" in theirs and not (
+        theirs["jvp"] and isinstance(theirs["jvp"][0], str)
+    ):  # PyTorch has no forward mode for a few
         problem = _list_difference(mine.get("jvp", []), theirs["jvp"], coarsest, zero_is_none=True)
         if problem:
             found["jvp"] = problem
@@ -263,17 +286,27 @@ def _error_difference(mine: list[str], theirs: list[str], case: Case) -> str | N
         return f"raises {mine}; PyTorch raises {theirs}"
     if not case.text or any(words in theirs[1] for words in NOT_IMITATED):
         return None
-    return None if " ".join(theirs[1].split()) in " ".join(mine[1].split()) else f"says {mine[1]!r}; PyTorch says {theirs[1]!r}"
+    return (
+        None
+        if " ".join(theirs[1].split()) in " ".join(mine[1].split())
+        else f"says {mine[1]!r}; PyTorch says {theirs[1]!r}"
+    )
 
 
 def _list_difference(mine: list[Any], theirs: list[Any], coarsest: float, **how: bool) -> str | None:
     if len(mine) != len(theirs) or (mine and isinstance(mine[0], str)):
         return f"{mine}; PyTorch: {theirs}"
-    problems = [f"result {i}: {p}" for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if (p := _difference(a, b, coarsest, **how))]
+    problems = [
+        f"result {i}: {p}"
+        for i, (a, b) in enumerate(zip(mine, theirs, strict=True))
+        if (p := _difference(a, b, coarsest, **how))
+    ]
     return "; ".join(problems) or None
 
 
-def _difference(mine: Any, theirs: Any, coarsest: float, signed: bool = False, zero_is_none: bool = False) -> str | None:
+def _difference(
+    mine: Any, theirs: Any, coarsest: float, signed: bool = False, zero_is_none: bool = False
+) -> str | None:
     def nothing(x: Any) -> bool:
         return x is None or (isinstance(x, list) and not np.any(x[2]))
 

@@ -4,6 +4,7 @@
 
 is a name, how to make the module, and the inputs of `call` (default: m(x)). What is recorded of it is in record.py.
 """
+
 # ruff: noqa: E501  (a case is one line)
 from tests.engine.reference.case import IDX, POS, A, D, Input, N, P
 
@@ -168,7 +169,11 @@ LAYERS = [
 ]  # fmt: skip
 
 REDUCTIONS = ("mean", "sum", "none")
-CLASSES, W3, W4 = A([1, 3, 3]), "weight=torch.tensor([0.5, 2.0, 1.5], dtype=torch.float64)", "weight=torch.tensor([0.5, 2.0, 1.5, 1.0], dtype=torch.float64)"
+CLASSES, W3, W4 = (
+    A([1, 3, 3]),
+    "weight=torch.tensor([0.5, 2.0, 1.5], dtype=torch.float64)",
+    "weight=torch.tensor([0.5, 2.0, 1.5, 1.0], dtype=torch.float64)",
+)
 
 
 def _losses() -> list[Layer]:
@@ -177,41 +182,207 @@ def _losses() -> list[Layer]:
         for name, options in (("MSELoss", ""), ("L1Loss", ""), ("SmoothL1Loss", ""), ("SmoothL1Loss", "beta=0.5"), ("HuberLoss", ""), ("HuberLoss", "delta=0.5"),
                               ("BCEWithLogitsLoss", ""), ("BCEWithLogitsLoss", "pos_" + W3), ("BCEWithLogitsLoss", W3), ("SoftMarginLoss", "")):  # fmt: skip
             given = f"{options}, reduction='{r}'" if options else f"reduction='{r}'"
-            found.append(Layer(f"{name} {options[:12]} {r}", f"nn.{name}({given})", call="m(x, y)", x=D(2, 3), y=P(2, 3, grad=False)))
+            found.append(
+                Layer(
+                    f"{name} {options[:12]} {r}",
+                    f"nn.{name}({given})",
+                    call="m(x, y)",
+                    x=D(2, 3),
+                    y=P(2, 3, grad=False),
+                )
+            )
         for options in ("", W3):
             given = f"{options}, reduction='{r}'" if options else f"reduction='{r}'"
-            found.append(Layer(f"BCELoss {options[:6]} {r}", f"nn.BCELoss({given})", call="m(x, y)", steps=False, x=P(2, 3), y=P(2, 3, grad=False)))
+            found.append(
+                Layer(
+                    f"BCELoss {options[:6]} {r}",
+                    f"nn.BCELoss({given})",
+                    call="m(x, y)",
+                    steps=False,
+                    x=P(2, 3),
+                    y=P(2, 3, grad=False),
+                )
+            )
         for name in ("CrossEntropyLoss", "NLLLoss"):
             for options in ("", W4, "ignore_index=1", W4 + ", ignore_index=3"):
                 given = f"{options}, reduction='{r}'" if options else f"reduction='{r}'"
-                found.append(Layer(f"{name} {options[:6]}{options[-14:]} {r}", f"nn.{name}({given})", call="m(x, y)", x=N(3, 4), y=CLASSES))
-        for options in ("label_smoothing=0.1", W4 + ", label_smoothing=0.2", "label_smoothing=0.3, ignore_index=3", W4 + ", label_smoothing=0.3, ignore_index=1"):
-            found.append(Layer(f"CrossEntropyLoss smooth {options[:6]}{options[-14:]} {r}", f"nn.CrossEntropyLoss({options}, reduction='{r}')", call="m(x, y)", x=N(3, 4), y=CLASSES))
+                found.append(
+                    Layer(
+                        f"{name} {options[:6]}{options[-14:]} {r}",
+                        f"nn.{name}({given})",
+                        call="m(x, y)",
+                        x=N(3, 4),
+                        y=CLASSES,
+                    )
+                )
+        for options in (
+            "label_smoothing=0.1",
+            W4 + ", label_smoothing=0.2",
+            "label_smoothing=0.3, ignore_index=3",
+            W4 + ", label_smoothing=0.3, ignore_index=1",
+        ):
+            found.append(
+                Layer(
+                    f"CrossEntropyLoss smooth {options[:6]}{options[-14:]} {r}",
+                    f"nn.CrossEntropyLoss({options}, reduction='{r}')",
+                    call="m(x, y)",
+                    x=N(3, 4),
+                    y=CLASSES,
+                )
+            )
         for options in ("", W4, "label_smoothing=0.1"):
             given = f"{options}, reduction='{r}'" if options else f"reduction='{r}'"
-            found.append(Layer(f"CrossEntropyLoss soft {options[:6]} {r}", f"nn.CrossEntropyLoss({given})", call="m(x, y)", x=N(3, 4), y=P(3, 4)))
-        found.append(Layer(f"CrossEntropyLoss of images {r}", f"nn.CrossEntropyLoss(reduction='{r}')", call="m(x, y)", x=N(2, 3, 2, 2), y=IDX(2, 2, 2, high=3)))
-        found.append(Layer(f"CrossEntropyLoss one sample {r}", f"nn.CrossEntropyLoss(reduction='{r}')", call="m(x, y)", x=N(3), y=A(2)))
-        found.append(Layer(f"PoissonNLLLoss {r}", f"nn.PoissonNLLLoss(full=True, reduction='{r}')", call="m(x, y)", x=N(2, 3), y=A([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], grad=False)))
-        found.append(Layer(f"GaussianNLLLoss {r}", f"nn.GaussianNLLLoss(full=True, reduction='{r}')", call="m(x, y, v)", steps=False, x=N(4), y=N(4), v=POS(4)))
-        found.append(Layer(f"HingeEmbeddingLoss {r}", f"nn.HingeEmbeddingLoss(reduction='{r}')", call="m(x, y)", x=D(4), y=A([1.0, -1.0, 1.0, -1.0], grad=False)))
-        found.append(Layer(f"MarginRankingLoss {r}", f"nn.MarginRankingLoss(0.3, reduction='{r}')", call="m(x, y, t)", x=N(4), y=N(4), t=A([1.0, -1.0, 1.0, -1.0], grad=False)))
-        found.append(Layer(f"CosineEmbeddingLoss {r}", f"nn.CosineEmbeddingLoss(reduction='{r}')", call="m(x, y, t)", x=N(4, 3), y=N(4, 3), t=A([1.0, -1.0, 1.0, -1.0], grad=False)))
-        found.append(Layer(f"TripletMarginLoss {r}", f"nn.TripletMarginLoss(swap=True, reduction='{r}')", call="m(x, y, z)", x=N(4, 3), y=N(4, 3), z=N(4, 3)))
+            found.append(
+                Layer(
+                    f"CrossEntropyLoss soft {options[:6]} {r}",
+                    f"nn.CrossEntropyLoss({given})",
+                    call="m(x, y)",
+                    x=N(3, 4),
+                    y=P(3, 4),
+                )
+            )
+        found.append(
+            Layer(
+                f"CrossEntropyLoss of images {r}",
+                f"nn.CrossEntropyLoss(reduction='{r}')",
+                call="m(x, y)",
+                x=N(2, 3, 2, 2),
+                y=IDX(2, 2, 2, high=3),
+            )
+        )
+        found.append(
+            Layer(
+                f"CrossEntropyLoss one sample {r}",
+                f"nn.CrossEntropyLoss(reduction='{r}')",
+                call="m(x, y)",
+                x=N(3),
+                y=A(2),
+            )
+        )
+        found.append(
+            Layer(
+                f"PoissonNLLLoss {r}",
+                f"nn.PoissonNLLLoss(full=True, reduction='{r}')",
+                call="m(x, y)",
+                x=N(2, 3),
+                y=A([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], grad=False),
+            )
+        )
+        found.append(
+            Layer(
+                f"GaussianNLLLoss {r}",
+                f"nn.GaussianNLLLoss(full=True, reduction='{r}')",
+                call="m(x, y, v)",
+                steps=False,
+                x=N(4),
+                y=N(4),
+                v=POS(4),
+            )
+        )
+        found.append(
+            Layer(
+                f"HingeEmbeddingLoss {r}",
+                f"nn.HingeEmbeddingLoss(reduction='{r}')",
+                call="m(x, y)",
+                x=D(4),
+                y=A([1.0, -1.0, 1.0, -1.0], grad=False),
+            )
+        )
+        found.append(
+            Layer(
+                f"MarginRankingLoss {r}",
+                f"nn.MarginRankingLoss(0.3, reduction='{r}')",
+                call="m(x, y, t)",
+                x=N(4),
+                y=N(4),
+                t=A([1.0, -1.0, 1.0, -1.0], grad=False),
+            )
+        )
+        found.append(
+            Layer(
+                f"CosineEmbeddingLoss {r}",
+                f"nn.CosineEmbeddingLoss(reduction='{r}')",
+                call="m(x, y, t)",
+                x=N(4, 3),
+                y=N(4, 3),
+                t=A([1.0, -1.0, 1.0, -1.0], grad=False),
+            )
+        )
+        found.append(
+            Layer(
+                f"TripletMarginLoss {r}",
+                f"nn.TripletMarginLoss(swap=True, reduction='{r}')",
+                call="m(x, y, z)",
+                x=N(4, 3),
+                y=N(4, 3),
+                z=N(4, 3),
+            )
+        )
     for r in (*REDUCTIONS, "batchmean"):
         for log in (False, True):
-            found.append(Layer(f"KLDivLoss {log} {r}", f"nn.KLDivLoss(reduction='{r}', log_target={log})", call="m(x, y)", x=N(2, 3), y=P(2, 3)))
+            found.append(
+                Layer(
+                    f"KLDivLoss {log} {r}",
+                    f"nn.KLDivLoss(reduction='{r}', log_target={log})",
+                    call="m(x, y)",
+                    x=N(2, 3),
+                    y=P(2, 3),
+                )
+            )
     return found
 
 
 LOSSES = [
     *_losses(),
-    *[Layer(f"MultiMarginLoss {o}", f"nn.MultiMarginLoss({o})", call="m(x, y)", x=D(3, 4), y=A([1, 3, 0])) for o in ("", "p=2, margin=0.5", "weight=torch.tensor([1., 2., 3., 4.])", "reduction='none'")],
-    *[Layer(f"MultiLabelMarginLoss {o}", f"nn.MultiLabelMarginLoss({o})", call="m(x, y)", x=D(3, 4), y=A([[1, 3, -1, 2], [0, -1, 1, 2], [-1, 0, 0, 0]])) for o in ("", "reduction='none'")],
-    *[Layer(f"MultiLabelSoftMarginLoss {o}", f"nn.MultiLabelSoftMarginLoss({o})", call="m(x, y)", x=N(3, 4), y=P(3, 4, grad=False)) for o in ("", "reduction='none'")],
-    Layer("TripletMarginWithDistanceLoss", "nn.TripletMarginWithDistanceLoss(swap=True, distance_function=lambda a, b: (a - b).abs().sum(-1))", call="m(x, y, z)", x=N(3, 4), y=N(3, 4), z=N(3, 4)),
-    *[Layer(f"CTCLoss {o}", f"nn.CTCLoss({o})", call="m(x.log_softmax(2), y, [5, 4, 2], [3, 2, 2])", x=N(5, 3, 4), y=A([[1, 1, 2], [3, 1, 0], [2, 2, 0]])) for o in ("zero_infinity=True", "reduction='none', zero_infinity=True")],
-    Layer("CTCLoss of one vector of targets", "nn.CTCLoss(blank=3, reduction='sum')", call="m(x.log_softmax(2), y, torch.tensor([5, 5]), torch.tensor([3, 1]))", x=N(5, 2, 4), y=A([1, 1, 2, 0])),
+    *[
+        Layer(f"MultiMarginLoss {o}", f"nn.MultiMarginLoss({o})", call="m(x, y)", x=D(3, 4), y=A([1, 3, 0]))
+        for o in ("", "p=2, margin=0.5", "weight=torch.tensor([1., 2., 3., 4.])", "reduction='none'")
+    ],
+    *[
+        Layer(
+            f"MultiLabelMarginLoss {o}",
+            f"nn.MultiLabelMarginLoss({o})",
+            call="m(x, y)",
+            x=D(3, 4),
+            y=A([[1, 3, -1, 2], [0, -1, 1, 2], [-1, 0, 0, 0]]),
+        )
+        for o in ("", "reduction='none'")
+    ],
+    *[
+        Layer(
+            f"MultiLabelSoftMarginLoss {o}",
+            f"nn.MultiLabelSoftMarginLoss({o})",
+            call="m(x, y)",
+            x=N(3, 4),
+            y=P(3, 4, grad=False),
+        )
+        for o in ("", "reduction='none'")
+    ],
+    Layer(
+        "TripletMarginWithDistanceLoss",
+        "nn.TripletMarginWithDistanceLoss(swap=True, distance_function=lambda a, b: (a - b).abs().sum(-1))",
+        call="m(x, y, z)",
+        x=N(3, 4),
+        y=N(3, 4),
+        z=N(3, 4),
+    ),
+    *[
+        Layer(
+            f"CTCLoss {o}",
+            f"nn.CTCLoss({o})",
+            call="m(x.log_softmax(2), y, [5, 4, 2], [3, 2, 2])",
+            x=N(5, 3, 4),
+            y=A([[1, 1, 2], [3, 1, 0], [2, 2, 0]]),
+        )
+        for o in ("zero_infinity=True", "reduction='none', zero_infinity=True")
+    ],
+    Layer(
+        "CTCLoss of one vector of targets",
+        "nn.CTCLoss(blank=3, reduction='sum')",
+        call="m(x.log_softmax(2), y, torch.tensor([5, 5]), torch.tensor([3, 1]))",
+        x=N(5, 2, 4),
+        y=A([1, 1, 2, 0]),
+    ),
 ]
 
 # The optimisers get the same gradients, step after step. `groups` of them: how the parameters are handed over.
@@ -257,4 +428,29 @@ SCHEDULERS = [
     "SequentialLR(optimizer, [LinearLR(optimizer, total_iters=4), CosineAnnealingLR(optimizer, T_max=12), StepLR(optimizer, 2)], milestones=[4, 16])",
     "ChainedScheduler([ConstantLR(optimizer, factor=0.1, total_iters=5), ExponentialLR(optimizer, gamma=0.9)], optimizer)",
 ]  # fmt: skip
-METRICS = [5.0, 4.0, 3.0, 3.0, 3.1, 2.9999, 3.0, 3.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 1.0, 1.0]
+METRICS = [
+    5.0,
+    4.0,
+    3.0,
+    3.0,
+    3.1,
+    2.9999,
+    3.0,
+    3.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    2.0,
+    1.0,
+    1.0,
+]

@@ -1,8 +1,9 @@
 """Asks real PyTorch and stores its answers, or checks the stored ones (torch 2.13; see tests/engine/reference/make.py for its environment).
 
-    python -m tests.nn.reference.make             # rewrite the stored answers
-    python -m tests.nn.reference.make --check     # are they still what torch answers?
+python -m tests.nn.reference.make             # rewrite the stored answers
+python -m tests.nn.reference.make --check     # are they still what torch answers?
 """
+
 import json
 import sys
 from pathlib import Path
@@ -20,7 +21,11 @@ def stored(name: str) -> dict[str, Any]:
 
 
 def _lines(entries: dict[str, Any]) -> str:
-    return "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in entries.items()) + "\n}\n"
+    return (
+        "{\n"
+        + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in entries.items())
+        + "\n}\n"
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -32,7 +37,9 @@ def main(arguments: list[str]) -> int:
     torch.set_num_threads(1)
     found = answers(torch)
     if arguments == ["--check"]:
-        wrong = [d for name in FILES for d in differences(json.loads(json.dumps(found[name])), stored(name), 1e-9, name)]
+        wrong = [
+            d for name in FILES for d in differences(json.loads(json.dumps(found[name])), stored(name), 1e-9, name)
+        ]
         print("\n".join([*wrong, f"{sum(map(len, found.values()))} cases checked: {len(wrong)} differences"]))
         return bool(wrong)
     if arguments:
@@ -40,7 +47,9 @@ def main(arguments: list[str]) -> int:
         return 2
     for name in FILES:
         (HERE / f"{name}.json").write_text(_lines(found[name]))
-    print(f"{sum(map(len, found.values()))} cases, {sum((HERE / f'{name}.json').stat().st_size for name in FILES) / 1e6:.2f} MB")
+    print(
+        f"{sum(map(len, found.values()))} cases, {sum((HERE / f'{name}.json').stat().st_size for name in FILES) / 1e6:.2f} MB"
+    )
     return 0
 
 

@@ -1,8 +1,11 @@
 """Programs whose answers real PyTorch gives (record.py: `program`). One entry adds a test; then run make.py."""
 # ruff: noqa: E501  (a call is one line)
 
+
 def _errors(*calls: str) -> str:
-    return "o = torch.ones\n" + "\n".join(f"attempt(lambda: {call})" if call[:2] != "! " else call[2:] for call in calls)
+    return "o = torch.ones\n" + "\n".join(
+        f"attempt(lambda: {call})" if call[:2] != "! " else call[2:] for call in calls
+    )
 
 
 PROGRAMS = {
@@ -107,20 +110,42 @@ PROGRAMS = {
         "F.adaptive_avg_pool2d(o(1,2,0,3),2)",
     ),
     "errors of losses and attention (float32)": _errors(
-        "F.multi_margin_loss(o(5, 10), torch.zeros(1, 5).long())", "F.multi_margin_loss(o(10), torch.zeros(4).long())",
-        "F.multi_margin_loss(o(5, 0), torch.zeros(5).long())", "F.multi_margin_loss(o(5, 2), torch.zeros(5).long() + 3)",
-        "F.multi_margin_loss(o(5, 2), torch.zeros(5).long(), weight=o(3))", "F.multilabel_margin_loss(o(2, 3), o(3).long())",
-        "F.multilabel_margin_loss(o(2, 3), o(2, 3).long() * 5)", "F.soft_margin_loss(o(5), o(5, 5))",
-        *[f"F.ctc_loss(o(6, 2, 4), {targets}, {a}, {b})" for targets, a, b in [
-            ("o(1, 2, 3).long()", (6, 6), (1, 1)), ("torch.tensor(1)", (6, 6), (1, 1)), ("o(3, 2).long()", (6, 6), (1, 1)),
-            ("o(2, 1).long()", (6, 6), (2, 1)), ("o(5).long()", (6, 6), (2, 1)), ("o(2, 1).long()", (6, 6), (-1, 1)),
-            ("o(2, 1).long()", (-6, 6), (1, 1))]],
-        "F.ctc_loss(o(1, 6, 2, 4), o(2, 1).long(), (6, 6), (1, 1))", "F.ctc_loss(o(6, 2, 4), o(2, 1).long(), (6, 6), (1, 1), blank=9)",
-        "F.nll_loss(o(5, 4), torch.tensor(1))", "F.nll_loss(o(5, 4), o(1, 5).long())", "F.cross_entropy(o(2, 3), o(2, 1).long())",
-        "nn.MultiheadAttention(4, 2)(o(3, 2, 4), o(3, 4), o(3, 4))", "nn.MultiheadAttention(4, 2)(o(3, 4), o(3, 4), o(3, 5))",
-        "F.bilinear(o(2), o(()), o(1, 2, 1))", "F.pad(o(3, 4, 0), (1, 1), mode='replicate')", "nn.CircularPad1d(1)(o(4))",
-        "F.conv_transpose1d(o(1, 2, 0), o(2, 1, 2))", "F.adaptive_avg_pool2d(o(0, 3, 5, 6), 2)", "F.adaptive_max_pool2d(o(0, 3, 5, 6), 2)[0]",
-        "F.avg_pool2d(o(0, 3, 6, 6), 2)", "F.instance_norm(o(0, 3, 15))", "F.multilabel_soft_margin_loss(o(10), o(5, 10))",
+        "F.multi_margin_loss(o(5, 10), torch.zeros(1, 5).long())",
+        "F.multi_margin_loss(o(10), torch.zeros(4).long())",
+        "F.multi_margin_loss(o(5, 0), torch.zeros(5).long())",
+        "F.multi_margin_loss(o(5, 2), torch.zeros(5).long() + 3)",
+        "F.multi_margin_loss(o(5, 2), torch.zeros(5).long(), weight=o(3))",
+        "F.multilabel_margin_loss(o(2, 3), o(3).long())",
+        "F.multilabel_margin_loss(o(2, 3), o(2, 3).long() * 5)",
+        "F.soft_margin_loss(o(5), o(5, 5))",
+        *[
+            f"F.ctc_loss(o(6, 2, 4), {targets}, {a}, {b})"
+            for targets, a, b in [
+                ("o(1, 2, 3).long()", (6, 6), (1, 1)),
+                ("torch.tensor(1)", (6, 6), (1, 1)),
+                ("o(3, 2).long()", (6, 6), (1, 1)),
+                ("o(2, 1).long()", (6, 6), (2, 1)),
+                ("o(5).long()", (6, 6), (2, 1)),
+                ("o(2, 1).long()", (6, 6), (-1, 1)),
+                ("o(2, 1).long()", (-6, 6), (1, 1)),
+            ]
+        ],
+        "F.ctc_loss(o(1, 6, 2, 4), o(2, 1).long(), (6, 6), (1, 1))",
+        "F.ctc_loss(o(6, 2, 4), o(2, 1).long(), (6, 6), (1, 1), blank=9)",
+        "F.nll_loss(o(5, 4), torch.tensor(1))",
+        "F.nll_loss(o(5, 4), o(1, 5).long())",
+        "F.cross_entropy(o(2, 3), o(2, 1).long())",
+        "nn.MultiheadAttention(4, 2)(o(3, 2, 4), o(3, 4), o(3, 4))",
+        "nn.MultiheadAttention(4, 2)(o(3, 4), o(3, 4), o(3, 5))",
+        "F.bilinear(o(2), o(()), o(1, 2, 1))",
+        "F.pad(o(3, 4, 0), (1, 1), mode='replicate')",
+        "nn.CircularPad1d(1)(o(4))",
+        "F.conv_transpose1d(o(1, 2, 0), o(2, 1, 2))",
+        "F.adaptive_avg_pool2d(o(0, 3, 5, 6), 2)",
+        "F.adaptive_max_pool2d(o(0, 3, 5, 6), 2)[0]",
+        "F.avg_pool2d(o(0, 3, 6, 6), 2)",
+        "F.instance_norm(o(0, 3, 15))",
+        "F.multilabel_soft_margin_loss(o(10), o(5, 10))",
     ),
     "version of a parameter after _apply": """
 m = nn.Linear(2, 2); before = m.weight._version

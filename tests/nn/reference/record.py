@@ -6,6 +6,7 @@ of an optimiser:     repr, the parameters after 1, 2 and 20 steps, the layout an
 of a program:        what it shows
 of a scheduler:      the learning rates (and momenta) of every step, its state_dict's names
 """
+
 import warnings
 from collections import OrderedDict
 from typing import Any
@@ -138,7 +139,14 @@ def lbfgs(torch: Any, make: str) -> dict[str, Any]:
     first = [float(f"{o.step(closure).item():.9g}") for _ in range(5)]
     state = next(iter(o.state_dict()["state"].values()))
     end = [numbers(a), numbers(b)]
-    return {"repr": repr(o), "losses": first, "calls": len(calls), "end": end, "state": sorted(state), "n_iter": state["n_iter"]}
+    return {
+        "repr": repr(o),
+        "losses": first,
+        "calls": len(calls),
+        "end": end,
+        "state": sorted(state),
+        "n_iter": state["n_iter"],
+    }
 
 
 def plain(x: Any) -> Any:
@@ -158,7 +166,9 @@ def scheduler(torch: Any, make: str) -> dict[str, Any]:
     params = [torch.zeros(1, requires_grad=True), torch.zeros(2, requires_grad=True)]
     optimizer = torch.optim.SGD([{"params": params[:1]}, {"params": params[1:], "lr": 0.1}], lr=0.5, momentum=0.9)
     kinds = torch.optim.lr_scheduler
-    scope = {name: getattr(kinds, name) for name in dir(kinds) if name[0].isupper()} | {"SWALR": torch.optim.swa_utils.SWALR}
+    scope = {name: getattr(kinds, name) for name in dir(kinds) if name[0].isupper()} | {
+        "SWALR": torch.optim.swa_utils.SWALR
+    }
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         s = eval(make, {**scope, "optimizer": optimizer})
@@ -183,7 +193,9 @@ def program(torch: Any, source: str) -> list[Any]:
     found: list[Any] = []
 
     def show(*values: Any) -> None:
-        found.extend(plain(v) if isinstance(v, (dict, list, tuple)) or hasattr(v, "detach") else repr(v) for v in values)
+        found.extend(
+            plain(v) if isinstance(v, (dict, list, tuple)) or hasattr(v, "detach") else repr(v) for v in values
+        )
 
     def attempt(call: Any) -> None:
         try:
@@ -209,7 +221,11 @@ def answers(torch: Any) -> dict[str, dict[str, Any]]:
     return {
         "layers": {case.name: layer(torch, case) for case in cases.LAYERS},
         "losses": {case.name: layer(torch, case) for case in cases.LOSSES},
-        "optimizers": {f"{make} {dtype}": optimizer(torch, make, dtype) for make in cases.OPTIMIZERS for dtype in ("float32", "float64")}
+        "optimizers": {
+            f"{make} {dtype}": optimizer(torch, make, dtype)
+            for make in cases.OPTIMIZERS
+            for dtype in ("float32", "float64")
+        }
         | {make: lbfgs(torch, make) for make in cases.LBFGS},
         "schedulers": {make: scheduler(torch, make) for make in cases.SCHEDULERS},
         "programs": {name: program(torch, source) for name, source in programs.PROGRAMS.items()},
@@ -218,19 +234,29 @@ def answers(torch: Any) -> dict[str, dict[str, Any]]:
 
 def differences(mine: Any, theirs: Any, tolerance: float, path: str = "") -> list[str]:
     """Where two records differ by more than `tolerance` (relative to the largest number beside it, or to 0.1), as sentences."""
-    if isinstance(theirs, list) and len(theirs) == 3 and isinstance(theirs[0], str) and isinstance(theirs[1], list):  # a tensor
+    if (
+        isinstance(theirs, list) and len(theirs) == 3 and isinstance(theirs[0], str) and isinstance(theirs[1], list)
+    ):  # a tensor
         if not isinstance(mine, list) or mine[:2] != theirs[:2]:
             return [f"{path}: {mine if mine is None else mine[:2]}; PyTorch: {theirs[:2]}"]
         return _arrays(np.array(mine[2], float), np.array(theirs[2], float), tolerance, path)
     if isinstance(theirs, list) and theirs and all(isinstance(v, float) for v in theirs):
         same = isinstance(mine, list) and len(mine) == len(theirs) and all(isinstance(v, (int, float)) for v in mine)
-        return _arrays(np.array(mine), np.array(theirs), tolerance, path) if same else [f"{path}: {mine}; PyTorch: {theirs}"]
+        return (
+            _arrays(np.array(mine), np.array(theirs), tolerance, path)
+            if same
+            else [f"{path}: {mine}; PyTorch: {theirs}"]
+        )
     if isinstance(theirs, dict) and isinstance(mine, dict):
         if mine.keys() != theirs.keys():
             return [f"{path}: has {list(mine)}; PyTorch: {list(theirs)}"]
         return [d for k in theirs for d in differences(mine[k], theirs[k], tolerance, f"{path}/{k}")]
     if isinstance(theirs, list) and isinstance(mine, list) and len(mine) == len(theirs):
-        return [d for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) for d in differences(a, b, tolerance, f"{path}[{i}]")]
+        return [
+            d
+            for i, (a, b) in enumerate(zip(mine, theirs, strict=True))
+            for d in differences(a, b, tolerance, f"{path}[{i}]")
+        ]
     if isinstance(theirs, float) and isinstance(mine, (int, float)):
         return _arrays(np.array([mine]), np.array([theirs]), tolerance, path)
     return [] if mine == theirs else [f"{path}: {mine!r}; PyTorch: {theirs!r}"]
