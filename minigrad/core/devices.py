@@ -1,4 +1,4 @@
-"""The one device there is, and the answers to those who ask for another."""
+"""The CPU device. Asking for any other device raises."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +18,11 @@ class device:
         kind, _, number = str(name).partition(":")
         if kind != "cpu":
             instead = "use torch.device('cpu'), or leave the device out: minigrad computes on the CPU only."
+            if kind == "meta":
+                instead = (
+                    "leave .to('meta') out: minigrad has no tensors without numbers. A copy of a model works as well for "
+                    "torch.func.functional_call, which puts other numbers in place of its own."
+                )
             if kind == "cuda":
                 raise errors.new(AssertionError, "Torch not compiled with CUDA enabled", instead=instead)
             raise errors.new(RuntimeError, f"Invalid device string: '{name}'", instead=instead)
