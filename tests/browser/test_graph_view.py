@@ -1104,7 +1104,9 @@ def test_beside_an_open_sidebar_what_cannot_be_read_is_left_out(open_notebook):
     expect(view.root.locator(".mg-curve")).to_be_visible()
     nb.page.set_viewport_size({"width": 500, "height": 800})
     expect(view.root.locator(".mg-curve")).to_be_hidden()
-    assert view.root.evaluate("e => e.clientWidth") < 240 and view.root.evaluate(SMALL) == []
+    assert view.root.evaluate("e => e.clientWidth") < 240
+    # The kernel is asked for the picture of this width, and answers.
+    nb.page.wait_for_function(f"root => ({SMALL})(root).length === 0", arg=view.root.element_handle(), timeout=8000)
     track, bar = (view.root.locator(css).bounding_box() for css in (".mg-track", ".mg-bar"))
     assert track["x"] + track["width"] <= bar["x"] + bar["width"]
     nb.page.set_viewport_size({"width": 1400, "height": 1000})
