@@ -74,7 +74,7 @@ def _draw(source, kind, engine):
         raise RuntimeError(
             "Drawing needs pygraphviz, which brings Graphviz along: pip install 'pygraphviz>=2'. `.source` is the graph as text without it."
         ) from None
-    for _ in range(2):
+    for _ in range(4):  # the library crashes now and then while it frees a layout
         command = [sys.executable, "-c", DRAWS, kind, engine]
         ran = subprocess.run(command, input=source.encode(), capture_output=True)
         if ran.returncode >= 0:  # else a signal has ended it

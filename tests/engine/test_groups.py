@@ -140,10 +140,11 @@ def test_functions_without_classes(recording):
     (samples,) = tops(found)
     assert tree(found, samples, 1)[:2] == ("samples", "model, 4 samples")
     one = found[samples]["groups"][1]
+    line = neuron.__code__.co_firstlineno + 1
     assert tree(found, one, 4) == ("call", "model (call 2 of 4)", 0, [("steps", "layer, 2 steps", 0, [
         ("call", "layer (call 1 of 2)", 0, [("samples", "neuron, 3 samples", 0, [
             ("call", f"neuron (call {k} of 3)", 2, []) for k in (1, 2, 3)])]),
-        ("call", "layer (call 2 of 2)", 0, [("call", "neuron", 2, [("loop", "loop, line 120", 0, [])])])])])  # fmt: skip
+        ("call", "layer (call 2 of 2)", 0, [("call", "neuron", 2, [("loop", f"loop, line {line}", 0, [])])])])])  # fmt: skip
     loop = next(g for g in found if g["kind"] == "loop")  # of `sum`, in a function: three products, three additions
     assert found[loop["parent"]]["name"] == "neuron (call 1 of 3)" and [
         len(found[k]["members"]) for k in loop["groups"]

@@ -10,7 +10,7 @@ import pytest
 from nbclient import NotebookClient
 
 from ..thorough import part
-from .store import NOTEBOOKS, clean_home
+from .store import NOTEBOOKS, WIDGET, clean_home
 
 HIDE = '''
 """Python imports this file when it starts: numba and pygraphviz are not found, as if they were not installed."""
@@ -28,6 +28,7 @@ def texts(cell):
     return [
         output.get("text") or output.get("data", {}).get("text/plain") or output.get("evalue", "")
         for output in cell.outputs
+        if list(output.get("data", {})) != [WIDGET]  # a live view, which has no text of its own
     ]
 
 
