@@ -19,11 +19,15 @@ Node = namedtuple("Node", ("name", "inputs", "attr", "op"))  # torchviz exports 
 
 
 # Graphviz has crashed while it freed a picture: it may not take the notebook's kernel along.
+# The library crashes now and then while it frees a graph: the process ends without freeing it.
 DRAWS = """
+import os
 import sys
 import pygraphviz
 graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
 sys.stdout.buffer.write(graph.draw(format=sys.argv[1], prog=sys.argv[2]))
+sys.stdout.flush()
+os._exit(0)
 """
 
 
@@ -74,7 +78,7 @@ def _draw(source, kind, engine):
         raise RuntimeError(
             "Drawing needs pygraphviz, which brings Graphviz along: pip install 'pygraphviz>=2'. `.source` is the graph as text without it."
         ) from None
-    for _ in range(4):  # the library crashes now and then while it frees a layout
+    for _ in range(2):
         command = [sys.executable, "-c", DRAWS, kind, engine]
         ran = subprocess.run(command, input=source.encode(), capture_output=True)
         if ran.returncode >= 0:  # else a signal has ended it
