@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import errors
 from ..core.constants import zeros_like
-from ..core.dispatch import Running, state
+from ..core.dispatch import state
 from ..core.facts import SeedShape, UnusedInputs
 from ..core.grad_mode import set_grad_enabled
 from ..core.node import AccumulateGrad, GradientEdge
@@ -215,9 +215,8 @@ def grad(
 
 def _run(roots, keep_graph, create_graph, inputs=None, capture=None):
     """Run a backward pass to its end."""
-    nodes, steps = engine.begin(roots, keep_graph, create_graph, inputs, capture)
-    running = Running(nodes)
-    outer, state.running = state.running, running
+    running, steps = engine.begin(roots, keep_graph, create_graph, inputs, capture)
+    running.outer, state.running = state.running, running
     try:
         if state.profiler is None:
             deque(steps, maxlen=0)
@@ -227,7 +226,7 @@ def _run(roots, keep_graph, create_graph, inputs=None, capture=None):
             callback, *running.callbacks = running.callbacks
             callback()
     finally:
-        state.running = outer
+        state.running = running.outer
 
 
 def _capture(roots, inputs, keep, create_graph, leaves=True):

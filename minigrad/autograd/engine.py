@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core import errors
-from ..core.dispatch import state
+from ..core.dispatch import Running, state
 from ..core.node import AccumulateGrad
 from ..core.variable import wrap
 from ..ops.reduce import sum_dim
@@ -43,7 +43,7 @@ def steps(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=N
 
 
 def begin(roots, keep_graph=False, create_graph=False, inputs=None, capture=None):
-    """The nodes of a backward pass in their order, and the pass as a generator.
+    """A backward pass as its nodes in their order (a Running), and as the generator that runs them.
 
     roots         pairs of an edge and its gradient, a Tensor or an ndarray that nothing else refers to
     keep_graph    do not free what the nodes saved
@@ -66,18 +66,20 @@ def begin(roots, keep_graph=False, create_graph=False, inputs=None, capture=None
             node for node in cotangents if type(node) is not AccumulateGrad
         }  # their tensors' hooks run in any case
         nodes = [node for node in nodes if node in needed or node in starts]
+    nodes = Running(nodes)
     observed = set(nodes) if needed is not None or state.anomaly else {node for node, _ in capture} if capture else ()
-    loop = _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture)
+    loop = run_nodes(nodes, cotangents, graph, keep_graph, observed, needed, capture)
     return nodes, _with_recording(loop, create_graph) if graph else loop
 
 
-def _loop(nodes, cotangents, graph, keep_graph, observed, needed, capture):
+def run_nodes(nodes, cotangents, graph, keep_graph, observed, needed, capture):
     """The loop at the top of this file.
 
     cotangents  {node: the sum so far; a list of sums if the node has several outputs}
     observed    nodes where more happens than the rule: a gradient is captured, an edge skipped, NaN looked for. (Those with hooks, too.)
     """
     for node in nodes:
+        nodes.node = node  # for handlers, which see operations but not the node whose rule calls them
         g, edges, grad_inputs = cotangents.pop(node, None), node.edges, ()
         if g is not None or node.runs_without_gradient or node.hooks is not None:  # hooks are called with None, too
             if node.hooks is not None or (observed and node in observed):

@@ -13,14 +13,21 @@ import functools
 import inspect
 import threading
 import warnings
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 
 class Running(list):
-    """A backward pass while it runs: its nodes. Two passes are two, also through the same nodes."""
+    """A backward pass while it runs: its nodes in order. Compared by identity, so two passes over the same nodes differ."""
 
-    callbacks: tuple = ()  # functions that run when it is done (autograd/variable.py)
+    __slots__ = ("__weakref__", "callbacks", "node", "outer")
     __hash__, __eq__ = object.__hash__, object.__eq__  # type: ignore[assignment]
+
+    def __init__(self, nodes: Iterable[Any] = ()) -> None:
+        super().__init__(nodes)
+        self.node: Any = None  # the node that runs now, set by the loop in autograd/engine.py
+        self.outer: Running | None = None  # the pass during which this one was started
+        self.callbacks: Sequence[Callable[[], object]] = ()  # called when it is done (autograd/variable.py)
 
 
 NOT_RUNNING = Running()

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..autograd import engine
 from ..core.constants import number_of
 from ..core.dispatch import Handler, state
 from ..core.node import FREED, LIVE
@@ -260,20 +261,23 @@ class Recorder(Handler):
         )
 
     def place(self, frame):
-        """((code, line), going back, node): where in the learner's code we are; in a backward pass, whose rule runs."""
-        back, found = False, None
+        """((code, line), going back, node): the learner's line that runs; in a backward pass, the forward line of the node that runs.
+
+        Each frame of the engine's loop on the stack belongs to one backward pass, the innermost to `state.running`.
+        """
+        back, rule_of, running = False, None, state.running
         while frame is not None:
             code = frame.f_code
-            if code.co_name == "_loop" and code.co_filename.endswith("engine.py"):
-                node = frame.f_locals.get("node")
-                found = node if found is None and node in self.of_nodes else found
+            if code is engine.run_nodes.__code__:
+                node, running = (running.node, running.outer) if running else (None, None)
+                rule_of = node if rule_of is None and node in self.of_nodes else rule_of
                 if node in self.nodes:
-                    return self.nodes[node], True, found
+                    return self.nodes[node], True, rule_of
                 back = True
             if _is_learners(code):
-                return (code, frame.f_lineno), back, found
+                return (code, frame.f_lineno), back, rule_of
             frame = frame.f_back
-        return None, back, found
+        return None, back, rule_of
 
     def refuse(self, sentence, frame):
         if self.why is None:

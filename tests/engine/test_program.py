@@ -1,7 +1,9 @@
 """minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
 
+import ast
 import copy
 import gc
+import inspect
 import linecache
 import math
 import os
@@ -20,6 +22,7 @@ import pytest
 
 import minigrad as torch
 from minigrad import nn
+from minigrad.autograd import engine
 from minigrad.kernels import fused_numba
 from minigrad.program import step as program_step
 from minigrad.program.step import CompiledStep
@@ -1449,6 +1452,37 @@ def of_its_graph(fast):
     """What became of each operation of a compiled step, in order: {name of the node: (forward, backward)}."""
     found = sorted(fast.shown.pictured.became.items(), key=lambda item: item[0].number)
     return [(node.op.name, what["forward"], what["backward"]) for node, what in found]
+
+
+def test_a_program_needs_no_name_of_the_engine_s_locals(monkeypatch):
+    """The recorder takes the running node from `state`: with every local of the engine's loop renamed, the text is the same."""
+    w = torch.ones(3, 3, requires_grad=True)
+
+    def step(x):
+        w.grad = None
+        h = torch.tanh(w @ x)
+        loss = (h * h).sum()
+        loss.backward()
+        return loss
+
+    def source():
+        fast = compiled(step)
+        for _ in range(3):
+            fast(torch.ones(3, 2))
+        return fast.source
+
+    before = source()
+    assert all(f"going back: {line}\n" in before for line in ("h = torch.tanh(w @ x)", "loss = (h * h).sum()"))
+    tree = ast.parse(inspect.getsource(engine.run_nodes))
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    assert {"node", "g", "target"} < names
+    for n in ast.walk(tree):
+        if isinstance(n, ast.Name) and n.id in names:
+            n.id += "_renamed"
+    scope = dict(vars(engine))
+    exec(compile(tree, engine.__file__.replace("engine.py", "renamed.py"), "exec"), scope)
+    monkeypatch.setattr(engine, "run_nodes", scope["run_nodes"])
+    assert source() == before
 
 
 def test_what_became_of_each_operation():
