@@ -55,7 +55,7 @@ test: .venv/test .venv/warm
 
 thorough: .venv/test .venv/warm
 	MINIGRAD_THOROUGH=1 $(PY) -m pytest -n 2 --dist loadfile $(ARGS)
-	$(PY) -m tests.mutants
+	$(PY) -m tools.mutants
 
 lint: .venv/test
 	$(PY) -m ruff check .
@@ -65,13 +65,13 @@ lint: .venv/test
 	 else echo "minigrad: no node here, so the front end was neither checked nor built"; fi
 
 golden: .venv/test
-	$(PY) -m tests.golden
+	$(PY) -m tools.golden
 
 mutants: .venv/test
-	$(PY) -m tests.mutants $(ARGS)
+	$(PY) -m tools.mutants $(ARGS)
 
 store: .venv/test .venv/warm
-	$(PY) -m tests.notebooks.store $(NOTEBOOKS)
+	$(PY) -m tools.store $(NOTEBOOKS)
 
 # The public surface: what people call. Everything else is read in its file.
 API := minigrad.scalar minigrad.tape minigrad.api minigrad.tensors.tensor minigrad.autograd minigrad.func minigrad.linalg minigrad.nn minigrad.optim \
@@ -82,9 +82,9 @@ api: .venv/test
 	@echo "minigrad: open build/api/index.html"
 
 bench: build/peers/made .venv/test .venv/warm
-	build/peers/$(notdir $(BIN))/python -m tests.benchmarks $(ARGS)
-	build/peers/$(notdir $(BIN))/python -m tests.benchmarks.extension
-	$(PY) -m tests.benchmarks view
+	build/peers/$(notdir $(BIN))/python -m tools.benchmarks $(ARGS)
+	build/peers/$(notdir $(BIN))/python -m tools.benchmarks.extension
+	$(PY) -m tools.benchmarks view
 
 constraints: .venv/test
 	$(INSTALL) --quiet uv
@@ -120,32 +120,32 @@ dist:
 	build/dist-venv/$(notdir $(BIN))/python -m twine check --strict build/dist/*
 
 binder: .venv/test
-	$(PY) -m tests.binder $(ARGS)
+	$(PY) -m tools.binder $(ARGS)
 
 commands: .venv/test .venv/warm
 	MINIGRAD_COMMANDS=all $(PY) -m pytest -rs tests/test_commands.py $(ARGS)
 
 book: build/book-venv/made .venv/warm
-	$(PY) -m tests.book --sphinx build/book-venv/$(notdir $(BIN))/python $(ARGS)
+	$(PY) -m tools.book --sphinx build/book-venv/$(notdir $(BIN))/python $(ARGS)
 
 book-check: .venv/test
-	$(PY) -m tests.book.check
+	$(PY) -m tools.book.check
 
 site: build/site-venv/made api
-	build/site-venv/$(notdir $(BIN))/python -m tests.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")
+	build/site-venv/$(notdir $(BIN))/python -m tools.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")
 
 site-check: build/site-venv/made
-	build/site-venv/$(notdir $(BIN))/python -m tests.site.check
+	build/site-venv/$(notdir $(BIN))/python -m tools.site.check
 
 grade-soak: .venv/test
 	$(PY) -m tests.course.classroom
 
 soak: .venv/test .venv/warm
-	$(PY) -m tests.browser.soak $(ARGS)
+	$(PY) -m tools.soak $(ARGS)
 
 clean:
 	rm -rf .venv build dist widgets/front/node_modules *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache tests/browser/screenshots
-	find minigrad widgets tests -name __pycache__ -prune -exec rm -rf {} +
+	find minigrad widgets tests tools -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- what the commands stand on: a file in .venv says that a step is done, until what it was made from changes
 

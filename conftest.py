@@ -30,7 +30,14 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 
 
 # What takes long comes first, so that two workers end together; the browser's files in one piece, because they share a browser.
-FIRST = ("tests/browser/", "notebooks/", "tests/notebooks/", "tests/course/", "tests/book/", "tests/test_commands.py")
+FIRST = (
+    "tests/browser/",
+    "notebooks/",
+    "tests/notebooks/",
+    "tests/course/",
+    "tests/test_book_pages.py",
+    "tests/test_commands.py",
+)
 
 
 def pytest_configure(config):

@@ -25,11 +25,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from tools import lab
+from tools.benchmarks import run
+from tools.benchmarks.run import as_measured
 from widgets.stored import picture_of
-
-from .benchmarks import run
-from .benchmarks.run import as_measured
-from .browser import lab
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -79,7 +78,7 @@ EXECUTED = {
     "make site-check": ("test_make_site", "slow"),
     "make bench": ("test_make_bench", "slow; one short round, without the peer that is large (torch)"),
     "make bench ARGS=--write": ("test_benchmarks_into_the_page", "one row; the whole command is slow: test_make_bench"),
-    "python -m tests.benchmarks view": ("test_make_bench", "slow; make bench runs it as it stands"),
+    "python -m tools.benchmarks view": ("test_make_bench", "slow; make bench runs it as it stands"),
 }
 PROGRAMS = (
     "make",
@@ -271,7 +270,7 @@ def test_make_thorough(tmp_path):
     _, said = make("--dry-run", "thorough", home=tmp_path)
     _, plain = make("--dry-run", "test", home=tmp_path)
     whole, mutants = map(str.strip, said.strip().splitlines()[-2:])
-    assert whole == f"MINIGRAD_THOROUGH=1 {plain.strip().splitlines()[-1]}" and mutants.endswith("-m tests.mutants")
+    assert whole == f"MINIGRAD_THOROUGH=1 {plain.strip().splitlines()[-1]}" and mutants.endswith("-m tools.mutants")
     run = "from tests.thorough import part; print(len(part(range(100), 7, [3])))"
     for value, count in (("", "8"), ("1", "100")):
         env = os.environ | {"MINIGRAD_THOROUGH": value}
@@ -316,7 +315,7 @@ def environment(folder, whole, conda):
     it still resolves everything that is asked for, builds and installs. `whole`: empty, and pip fetches what it needs; what conda would
     install comes from the Python package index, under the same names and bounds."""
     if whole:
-        from .binder import requirements
+        from tools.binder import requirements
 
         venv.create(folder, with_pip=True)
         if conda:
@@ -400,7 +399,7 @@ def test_benchmarks_into_the_page(tmp_path):
     )
     code = (
         f"import sys; sys.argv[1:] = ['T8', '--rounds', '1', '--budget', '0.01', '--write']; from pathlib import Path; "
-        f"from tests.benchmarks import run; run.PAGE, run.README = Path({str(page)!r}), Path({str(readme)!r}); run.main()"
+        f"from tools.benchmarks import run; run.PAGE, run.README = Path({str(page)!r}), Path({str(readme)!r}); run.main()"
     )
     env = as_measured(os.environ)  # else it would start again, and write into the real pages
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True)
@@ -598,7 +597,7 @@ def test_the_reference_pages_of_make_api(tmp_path):
 def test_the_readmes_pictures_are_of_the_readmes_program():
     from PIL import Image
 
-    from . import pictures
+    from tools import pictures
 
     view = pictures.view()
     (code,) = re.findall(r"```python\n(.*?)```", README, re.S)

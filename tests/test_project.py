@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from tests.site import __main__ as site
+from tools.site import __main__ as site
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("minigrad", "widgets")
@@ -60,6 +60,8 @@ def imports(path):
 def layer(module):
     """How high a module stands; it may import only from its own height and below."""
     if module.split(".")[0] in ("tests", "notebooks"):
+        return 4
+    if module.split(".")[0] == "tools":
         return 3
     if module.split(".")[0] == "widgets":
         return 2
@@ -67,8 +69,12 @@ def layer(module):
 
 
 def test_imports_run_downwards():
+    tools = sorted((ROOT / "tools").rglob("*.py"))
     upward = {
-        (name_of(path), module) for path in FILES for module in imports(path) if layer(module) > layer(name_of(path))
+        (name_of(path), module)
+        for path in [*FILES, *tools]
+        for module in imports(path)
+        if layer(module) > layer(name_of(path))
     }
     hook = {
         ("minigrad", f"widgets.extension.{name}_ipython_extension") for name in ("load", "unload")
@@ -171,7 +177,7 @@ def requirements(*extras):
 def outside(files):
     """The third-party packages that these files import."""
     found = {module.split(".")[0] for path in files for module in imports(path)}
-    return found - set(sys.stdlib_module_names) - {*PACKAGES, "tests", ""}
+    return found - set(sys.stdlib_module_names) - {*PACKAGES, "tests", "tools", ""}
 
 
 def test_what_is_imported_is_declared():
@@ -210,7 +216,9 @@ def test_what_the_extras_declare_is_used():
     by_name = {"pytest-xdist": "-n 2", "pytest-rerunfailures": "mark.flaky(", "nbval": "--nbval", "notebook": "Notebook 7",
                "mypy": "-m mypy", "ruff": "-m ruff", "pdoc": "-m pdoc", "pytest": "-m pytest",
                "furo": '= "furo"', "myst-nb": '"myst_nb"'}  # fmt: skip
-    tests = sorted(path for path in (ROOT / "tests").rglob("*.py") if path != Path(__file__))
+    tests = sorted(
+        path for folder in ("tests", "tools") for path in (ROOT / folder).rglob("*.py") if path != Path(__file__)
+    )
     imported = outside([*FILES, *tests])
     text = "".join(path.read_text("utf-8") for path in [ROOT / "Makefile", ROOT / "pyproject.toml", *tests])
     for name in requirements(*PROJECT["optional-dependencies"]).keys() - requirements().keys():

@@ -1,7 +1,7 @@
 """The methods of Tensor that only hand on: each is the function of its family with the tensor first.
 
 What lives here: the table of their names, and how a name becomes a method. What does not: what they compute (ops/), and the methods that
-do something of their own (tensor.py). methods.pyi is written from here by `python -m tests.engine.stub`, for editors and type checkers.
+do something of their own (tensor.py). methods.pyi is written from here by `python -m tools.stub`, for editors and type checkers.
 """
 
 import functools

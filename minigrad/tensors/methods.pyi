@@ -1,4 +1,4 @@
-"""Written by `python -m tests.engine.stub` from methods.py; test_methods.py compares."""
+"""Written by `python -m tools.stub` from methods.py; test_methods.py compares."""
 
 # fmt: off
 # ruff: noqa: E501, I001, B006

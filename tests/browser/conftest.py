@@ -22,8 +22,9 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from tools import lab
+
 from ..thorough import part
-from . import lab
 
 HERE = Path(__file__).parent
 FAILED = pytest.StashKey[bool]()

@@ -9,9 +9,9 @@ from playwright.sync_api import expect
 
 import minigrad as torch
 from minigrad import Value, nn
-from tests import golden
-from tests.book import check, record
 from tests.front.test_front import network_view
+from tools import golden
+from tools.book import check, record
 from widgets import graph, lessons
 from widgets.front_end import built
 

@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from .lab import ROOT
+from tools.lab import ROOT
 
 NOTEBOOK = "01_three_ways.ipynb"
 

@@ -5,8 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from minigrad.course import exercises
-
-from .lab import ROOT
+from tools.lab import ROOT
 
 NOTEBOOK = "06_rule_book.ipynb"
 ON_PURPOSE = ("modified by an inplace operation", "has no attribute 'exp'")

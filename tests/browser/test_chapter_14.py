@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from minigrad.course import exercises
-from tests.notebooks.store import NOTEBOOKS
+from tools.store import NOTEBOOKS
 
 NOTEBOOK = "14_softmax_and_layernorm.ipynb"
 ON_PURPOSE = ("Jacobian mismatch",)

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from .lab import ROOT
+from tools.lab import ROOT
 
 NOTEBOOK = "17_training_loop.ipynb"
 CELLS = ("%load_ext minigrad", "playground()", "race()", "four_runs()", "recap(17)")

@@ -7,7 +7,8 @@ What lives here: that nothing is lost and the page says what is the matter. What
 import pytest
 from playwright.sync_api import expect
 
-from . import lab
+from tools import lab
+
 from .test_graph_view import SETUP, SQUARE, View, kernel, sliders
 
 PROGRAM = [SETUP, *SQUARE]

@@ -2,7 +2,7 @@
 
 import sys
 
-from .lab import ROOT
+from tools.lab import ROOT
 
 
 def test_runs_a_notebook_with_this_python(open_notebook):

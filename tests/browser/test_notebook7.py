@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from . import lab
+from tools import lab
 
 CELLS = ["%load_ext minigrad\nfrom minigrad import Value\nx = Value(1.0)\ny = (3*x + 2)**2", "%graph y"]
 

@@ -11,7 +11,7 @@ import sys
 import nbformat
 import pytest
 
-from . import lab
+from tools import lab
 
 CELLS = [
     "%load_ext minigrad\nfrom minigrad import Value\nx = Value(2.0, label='x')\ny = (3*x + 2)**2",

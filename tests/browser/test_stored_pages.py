@@ -2,8 +2,9 @@
 
 import pytest
 
+from tools.lab import TOKEN
+
 from ..thorough import part
-from .lab import TOKEN
 
 IMAGES = """() => [...document.querySelectorAll('.mg-stored img')].map(image => {
     const [own, column] = [image, image.closest('.jp-OutputArea-output')].map(e => e.getBoundingClientRect());

@@ -10,8 +10,7 @@ import pytest
 import minigrad as torch
 import minigrad.nn.functional as F
 from minigrad.core import permissions
-
-from . import compatibility
+from tools import compatibility
 
 
 @pytest.fixture
@@ -118,7 +117,7 @@ def test_the_engine_s_own_numbers_are_no_matter_of_permission(strict):
 
 def test_the_page_has_both_tables():
     page = compatibility.PAGE.read_text(encoding="utf-8")
-    assert compatibility.written(page) == page, "run `python -m tests.engine.compatibility`"
+    assert compatibility.written(page) == page, "run `python -m tools.compatibility`"
 
 
 def test_a_page_that_is_out_of_date_is_written_again():

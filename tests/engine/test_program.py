@@ -26,7 +26,7 @@ from minigrad.autograd import engine
 from minigrad.kernels import fused_numba
 from minigrad.program import step as program_step
 from minigrad.program.step import CompiledStep
-from tests.benchmarks import workloads
+from tools.benchmarks import workloads
 
 F = nn.functional
 

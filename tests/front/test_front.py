@@ -21,10 +21,10 @@ import minigrad as torch
 from minigrad import Value, scalar, words
 from minigrad.core.call_log import VALUES
 from minigrad.tracing.trace import array_text, replay_steps, trace
-from tests.browser import lab
 from tests.widgets.test_bands import recurrent
 from tests.widgets.test_golden import GRAPHS
 from tests.widgets.test_network import XS, YS, Neuron, lecture, lecture_of
+from tools import lab
 from widgets import bands, contract, duel, export, graph, heat, layout, network_picture, page, rows
 from widgets.contract import sent
 from widgets.lessons.film import SLOT, Film

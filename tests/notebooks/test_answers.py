@@ -12,9 +12,8 @@ import pytest
 
 from minigrad.course.exercise import Exercise, Kind
 from minigrad.course.plain import plain
-
-from .opened import chapter_of, exercise_cells, reveals
-from .store import all_notebooks, svg_of
+from tools.opened import chapter_of, exercise_cells, reveals
+from tools.store import all_notebooks, svg_of
 
 DONE = {
     "01",

@@ -8,10 +8,9 @@ import re
 import nbformat
 import pytest
 
+from tools.opened import claims, stored
+from tools.store import NOTEBOOKS
 from widgets.chapters import CHAPTERS
-
-from .opened import claims, stored
-from .store import NOTEBOOKS
 
 NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
 NOT_A_CLAIM = re.compile(  # code, targets of links, times and limits, chapters, years and numbers of papers

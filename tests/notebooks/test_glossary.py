@@ -7,9 +7,8 @@ import nbformat
 import pytest
 
 import minigrad
+from tools.store import NOTEBOOKS, all_notebooks
 from widgets.chapters import CHAPTERS
-
-from .store import NOTEBOOKS, all_notebooks
 
 LINK = re.compile(r"\[[^\]\n]+\]\(([^)\s]+)\)")
 GLOSSARY = NOTEBOOKS / "glossary.ipynb"

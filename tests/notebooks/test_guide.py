@@ -5,9 +5,8 @@ import re
 from minigrad.course import exercises
 from minigrad.course.grading.reader import LIMITS
 from minigrad.course.grading.submissions import MAX_FILE
+from tools.store import ROOT
 from widgets.chapters import CHAPTERS
-
-from .store import ROOT
 
 PAGES = [ROOT / "INSTRUCTORS.md", *sorted((ROOT / "docs/teach").glob("*.md"))]
 GUIDE = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)

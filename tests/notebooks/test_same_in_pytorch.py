@@ -11,7 +11,7 @@ import re
 import nbformat
 import pytest
 
-from .store import all_notebooks
+from tools.store import all_notebooks
 
 PROMISE = re.compile(r"^\s*print\(.*\)\s+#\s(.*)$", re.M)
 

@@ -10,10 +10,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from minigrad.course import exercises
+from tools.opened import answered, chapter_of, exercise_cells, reveals, shown, stored, text_of
+from tools.store import all_notebooks, execute
 
 from ..thorough import THOROUGH, part
-from .opened import answered, chapter_of, exercise_cells, reveals, shown, stored, text_of
-from .store import all_notebooks, execute
 
 
 def verdicts(nb, id):
@@ -114,7 +114,7 @@ def test_answered_chapter(path, tmp_path):
     """The claims at its end hold, too: an assertion that fails stops the run."""
     nb = answered(path, tmp_path, instead=() if THOROUGH else TRAINS.get(path.stem, ()))
     assert not_passed(nb) == {}
-    assert shown(nb) == stored(path), "python -m tests.notebooks.opened stores what opened cells show"
+    assert shown(nb) == stored(path), "python -m tools.opened stores what opened cells show"
 
 
 def test_a_wrong_answer_is_seen(tmp_path):

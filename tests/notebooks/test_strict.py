@@ -12,8 +12,9 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+from tools.store import ROOT, all_notebooks, clean_home, store
+
 from ..thorough import THOROUGH
-from .store import ROOT, all_notebooks, clean_home, store
 
 
 def nbval(*paths):

@@ -11,9 +11,8 @@ import pytest
 
 from minigrad.course import exercises
 from minigrad.course.exercise import Kind
+from tools.store import NOTEBOOKS
 from widgets.chapters import CHAPTERS
-
-from .store import NOTEBOOKS
 
 PICTURE = re.compile(r"%graph\b|(?!print|plot|check)[a-z_]+\(.*\)$")
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from tools.store import NOTEBOOKS
 from widgets.chapters import CHAPTERS
 
-from .store import NOTEBOOKS
 from .test_glossary import prose
 
 ROOT = NOTEBOOKS.parent

@@ -9,8 +9,9 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tools.store import NOTEBOOKS, WIDGET, clean_home
+
 from ..thorough import part
-from .store import NOTEBOOKS, WIDGET, clean_home
 
 HIDE = '''
 """Python imports this file when it starts: numba and pygraphviz are not found, as if they were not installed."""

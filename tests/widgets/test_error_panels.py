@@ -10,7 +10,7 @@ from traitlets.config import Config
 
 import minigrad as torch
 from minigrad.core import provenance
-from tests import golden
+from tools import golden
 from widgets import explain
 from widgets.error_panel import Panels
 from widgets.explain.moment import Moment

@@ -6,8 +6,8 @@ import pytest
 
 import minigrad as torch
 from minigrad import Value, nn
-from tests import golden
 from tests.widgets.test_lessons_all import LESSONS, make, own_progress  # noqa: F401  (a fixture that all of these tests use)
+from tools import golden
 from widgets import graph
 from widgets.lessons.kit import LessonView, Text
 

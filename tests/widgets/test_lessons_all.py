@@ -18,10 +18,10 @@ from ipywidgets.widgets import widget
 
 import minigrad as torch
 from minigrad import Value, nn
+from tools.store import svg_of
 from widgets import lessons, page
 from widgets.lessons.kit import Sentence
 
-from ..notebooks.store import svg_of
 from ..thorough import part
 
 HERE = Path(__file__).parent

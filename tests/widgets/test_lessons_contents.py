@@ -8,7 +8,7 @@ import pytest
 
 from minigrad.course import exercises, progress
 from minigrad.course.exercise import Kind
-from tests.notebooks.store import NOTEBOOKS
+from tools.store import NOTEBOOKS
 from widgets.chapters import CHAPTERS
 from widgets.lessons import contents
 from widgets.lessons.contents import PARTS, following

@@ -5,7 +5,7 @@ import { partsOf, readNetwork } from "./network/numbers.js";
 
 /** `states`: a file, where each request leads, and the card on which each node is; the first state is the page's own. `alone`: for each
  * fold the state in which nothing else is open, and the one in which it is closed again. `names` and `homes`: what a search looks at in
- * each node, and the fold in which it is. See tests/book/opened.py.
+ * each node, and the fold in which it is. See tools/book/opened.py.
  * @typedef {{states: {file: string, moves: Record<string, number>, cards: number[]}[], alone: Record<string, (number|null)[]>, names: string[],
  *   homes: number[]}} Opens */
 /** @typedef {Record<string, any>} State */

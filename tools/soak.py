@@ -1,4 +1,4 @@
-"""An hour of random clicking, memory flat: `python -m tests.browser.soak --minutes 60`, or `make soak`.
+"""An hour of random clicking, memory flat: `python -m tools.soak --minutes 60`, or `make soak`.
 
 What lives here: a JupyterLab with a Value view, a Tensor view and lessons; random clicks, keys, drags and cell runs in it; and what the
 page and the kernel hold meanwhile. What does not: tests. It prints a line each minute, and ends with 1 if the page reported an error, if a

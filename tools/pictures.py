@@ -1,4 +1,4 @@
-"""The pictures in README.md, made from the code beside them: `python -m tests.pictures`.
+"""The pictures in README.md, made from the code beside them: `python -m tools.pictures`.
 
 What lives here: that one program, and its files in .github/images/. What does not: how pictures are drawn (widgets/export.py). They are
 committed because a README cannot run code; a test holds that they still belong to the README's program.

@@ -1,4 +1,4 @@
-"""What the loaded notebook extension costs: `python -m tests.benchmarks.extension`, a part of `make bench`.
+"""What the loaded notebook extension costs: `python -m tools.benchmarks.extension`, a part of `make bench`.
 
 What is measured: CPU time in one IPython, loaded and unloaded in turn, median of the rounds. A cell without minigrad; cells that run the
 engines, in which every node notes its line (the first few thousand of a cell do); and the cells of the course, whose lines are counted in

@@ -8,7 +8,7 @@ from docutils.nodes import SkipNode
 project = html_title = "minigrad"
 language = "en"
 extensions = ["myst_nb"]
-nb_execution_mode = "off"  # tests/book has run them
+nb_execution_mode = "off"  # tools/book has run them
 nb_merge_streams = True
 myst_enable_extensions, myst_heading_anchors = ["dollarmath", "amsmath", "html_image"], 3
 html_theme, html_favicon = "furo", "favicon.svg"

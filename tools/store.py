@@ -1,4 +1,4 @@
-"""Run notebooks and store what they show: `make store`, or `python -m tests.notebooks.store [notebook ...]`.
+"""Run notebooks and store what they show: `make store`, or `python -m tools.store [notebook ...]`.
 
 What lives here: executing a notebook in a fresh kernel, and cleaning what came out so that running it again writes the same bytes and a
 reader without a kernel sees every picture. What does not: the judgement whether a stored notebook is fit to be committed (hygiene.py).
@@ -19,7 +19,7 @@ from nbformat import NotebookNode
 
 from widgets.stored import WIDGET, picture_of
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
 

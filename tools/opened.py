@@ -1,7 +1,7 @@
 """A second run of each chapter, with everything answered: solutions in place of stubs, a guess for every prediction, claims at its end.
 
 What lives here: that run, and what its `%%predict` cells show, which is stored in opened/ and not in the notebook, where it would give the
-answer away. `python -m tests.notebooks.opened [notebook ...]` stores it (and so does tests.notebooks.store). What does not: the tests of it
+answer away. `python -m tools.opened [notebook ...]` stores it (and so does tools.store). What does not: the tests of it
 (test_solutions.py).
 """
 
@@ -19,7 +19,7 @@ from minigrad.course import exercises
 
 from .store import all_notebooks, execute
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "tests/notebooks"  # the claims, and what opened cells show
 
 
 def chapter_of(path: Path) -> dict:

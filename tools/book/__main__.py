@@ -1,4 +1,4 @@
-"""The course as plain web pages whose pictures move: `make book`, or `python -m tests.book`. They lie in build/book.
+"""The course as plain web pages whose pictures move: `make book`, or `python -m tools.book`. They lie in build/book.
 
 What lives here: one page for each chapter, from the stored notebook (what everybody sees) and a run of it with everything answered, which
 brings the live pictures and what predictions reveal. What does not: recording them (record.py), moving them (widgets/front/src/page.js),
@@ -26,8 +26,8 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 
 from minigrad.course import exercises
-from tests.notebooks.opened import answered
-from tests.notebooks.store import svg_of
+from tools.opened import answered
+from tools.store import svg_of
 from widgets.front_end import built
 
 from . import words
@@ -35,7 +35,7 @@ from .record import MIME
 
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
-START = "from tests.book import record; record.install({!r}); del record"
+START = "from tools.book import record; record.install({!r}); del record"
 PLOT = 700  # pixels: pictures that are wider have small words, which a phone must not make smaller
 # Lessons with more states than a page should carry. Of any other lesson, a missing state is an error of the build.
 PARTLY = {"bucket", "dual", "grow", "jacobian_heat", "memory", "own_engine", "pick_u", "pick_v", "rules", "two_loops"}
@@ -160,7 +160,7 @@ def opened(cell: NotebookNode, before: list[NotebookNode]) -> list[NotebookNode]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.book", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.book", description=__doc__)
     parser.add_argument(
         "--sphinx", default=sys.executable, help="the Python that has Sphinx, myst-nb, furo and latex2mathml"
     )

@@ -1,4 +1,4 @@
-"""Write the generated parts of docs/compatibility.md: `python -m tests.engine.compatibility`.
+"""Write the generated parts of docs/compatibility.md: `python -m tools.compatibility`.
 
 The two parts are made from the tables in minigrad/core/permissions.py and minigrad/core/absent.py. tests/engine/test_permissions.py holds
 the page equal to them.
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from minigrad.core import absent, permissions
 
-PAGE = Path(__file__).parents[2] / "docs/compatibility.md"
+PAGE = Path(__file__).parents[1] / "docs/compatibility.md"
 PARTS = {"permissions.py": permissions.as_text, "absent.py": absent.as_text}
 
 

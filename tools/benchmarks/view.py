@@ -1,4 +1,4 @@
-"""What the graph view costs in a real JupyterLab, beside the naive way: `python -m tests.benchmarks view` (also a part of `make bench`).
+"""What the graph view costs in a real JupyterLab, beside the naive way: `python -m tools.benchmarks view` (also a part of `make bench`).
 
 For graphs of 10, 50, 500, 1,000 and 10,000 nodes: how long until it is painted, how long a slider's frame and a step take (p50 and p95
 of many), how far apart a drag's frames are on the screen, and how many bytes are sent to the browser when it opens and for every move of
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import nbformat
 
-from tests.browser import lab
+from tools import lab
 
 SETUP = """
 import math
@@ -233,7 +233,7 @@ HEAD = ["nodes", "way", "run to paint, ms", "of it after the cell's end", "slide
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks view", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools.benchmarks view", description=__doc__.split("\n")[0])
     parser.add_argument("sizes", nargs="*", type=int, default=SIZES)
     rows = measure(parser.parse_args(arguments).sizes or SIZES)
     print("\n| " + " | ".join(HEAD) + " |\n|" + "--:|" * len(HEAD))

@@ -1,4 +1,4 @@
-"""Writes minigrad/tensors/methods.pyi: the forwarding methods of Tensor for editors and type checkers. `python -m tests.engine.stub`"""
+"""Writes minigrad/tensors/methods.pyi: the forwarding methods of Tensor for editors and type checkers. `python -m tools.stub`"""
 
 import inspect
 from pathlib import Path
@@ -7,7 +7,7 @@ import minigrad
 from minigrad.tensors import methods
 
 PATH = Path(methods.__file__).with_suffix(".pyi")
-HEAD = '''"""Written by `python -m tests.engine.stub` from methods.py; test_methods.py compares."""
+HEAD = '''"""Written by `python -m tools.stub` from methods.py; test_methods.py compares."""
 
 # fmt: off
 # ruff: noqa: E501, I001, B006

@@ -1,7 +1,7 @@
 """`make mutants`: small breaks made on purpose, each in a copy of the project. Do the tests of its area notice?
 
-    python -m tests.mutants             all of them; ends with how many were caught, and fails below the goal
-    python -m tests.mutants heat kit    those whose file or change has one of these words
+    python -m tools.mutants             all of them; ends with how many were caught, and fails below the goal
+    python -m tools.mutants heat kit    those whose file or change has one of these words
 
 A break is one line that a tired person could have written. When the line it changes is rewritten, choose another one like it.
 """

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[2] / "tests/golden"
 WRITE = os.environ.get("MINIGRAD_GOLDEN") == "write"
 LONG = 24  # points of a curve, or equal elements in a row; of more than this some are written down, with the checksum of all
 

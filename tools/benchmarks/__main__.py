@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks`: see run.py; `python -m tests.benchmarks view`: see view.py."""
+"""`python -m tools.benchmarks`: see run.py; `python -m tools.benchmarks view`: see view.py."""
 
 import sys
 

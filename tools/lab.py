@@ -21,11 +21,11 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from ..thorough import THOROUGH
-
-ROOT = Path(__file__).parents[2]
-SCREENSHOTS = Path(__file__).parent / "screenshots"  # not committed
-SHOTS = THOROUGH or "PYTEST_XDIST_WORKER" not in os.environ  # those of a whole run cost half a minute
+ROOT = Path(__file__).parents[1]
+SCREENSHOTS = ROOT / "tests/browser/screenshots"  # not committed
+SHOTS = (
+    bool(os.environ.get("MINIGRAD_THOROUGH")) or "PYTEST_XDIST_WORKER" not in os.environ
+)  # in a whole run they take half a minute
 TOKEN = "test-token"
 CHROMIUM_FLAGS = [
     "--no-sandbox",

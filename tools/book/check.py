@@ -1,4 +1,4 @@
-"""The built book in a real Chromium, opened from the disk: `make book-check`, or `python -m tests.book.check [folder]`.
+"""The built book in a real Chromium, opened from the disk: `make book-check`, or `python -m tools.book.check [folder]`.
 
 Each page opens without an error and asks for nothing but its own files; predictions open what they should; every graph is stepped to its
 end and shows the engine's gradients there; the controls of each lesson show what the lesson showed; links lead somewhere; nothing scrolls
@@ -24,7 +24,7 @@ from urllib.request import url2pathname
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
 
-from tests.browser.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
+from tools.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
 
 LIGHT = 300_000  # bytes, compressed, of everything that the first chapter asks for
 WALKED = "01"  # the page that is gone through with Tab, which takes a while

@@ -9,9 +9,8 @@ import pytest
 
 import minigrad
 from minigrad.kernels import warm
-
-from . import workloads
-from .run import ROWS, scalars
+from tools.benchmarks import workloads
+from tools.benchmarks.run import ROWS, scalars
 
 TENSOR_ROWS = [row for row in ROWS if row.kind is not scalars and row.peer == "torch"]
 

@@ -1,4 +1,4 @@
-"""What Binder does with this repository, as far as it can be done without Docker and conda: `make binder`, or `python -m tests.binder`.
+"""What Binder does with this repository, as far as it can be done without Docker and conda: `make binder`, or `python -m tools.binder`.
 
 What lives here: asking repo2docker which files it would build from; building that environment with pip in place of conda and running
 postBuild in it; then a learner's session in it (JupyterLab and one kernel), its start and its memory measured. What does not: tests. The
@@ -25,7 +25,7 @@ from pathlib import Path
 import nbformat
 from jupyter_client.blocking import BlockingKernelClient
 
-from tests.browser.lab import ROOT, TOKEN, stop, wait_until_up
+from tools.lab import ROOT, TOKEN, stop, wait_until_up
 
 PIP_NAMES = {
     "python-graphviz": "graphviz",

@@ -1,4 +1,4 @@
-"""The built site in a real Chromium: `make site-check`, or `python -m tests.site.check [folder]`.
+"""The built site in a real Chromium: `make site-check`, or `python -m tools.site.check [folder]`.
 
 What lives here: opening the page as a learner does, the stored pictures without a kernel, and, as far as Pyodide's files are there, its
 Python: a backward pass, the time limit of a check, progress that is still there after the page is loaded again. What does not: building
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
+from tools.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
 
 KERNEL_STARTS = 90_000  # milliseconds: Pyodide is compiled by the browser the first time
 NOTEBOOK = ".jp-NotebookPanel:not(.lm-mod-hidden)"

@@ -13,14 +13,13 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, writes
 
 from minigrad.course import exercises
-from tests.browser import lab
-from tests.notebooks.opened import answered
+from tools import lab
+from tools.book import __main__ as book
+from tools.book import check, record, words
+from tools.opened import answered
 from widgets import lessons
 
-from . import __main__ as book
-from . import check, record, words
-
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 OWN = ROOT / "build/book-venv" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 SPHINX = (
     sys.executable
@@ -37,7 +36,7 @@ SPHINX = (
 def test_a_small_book(tmp_path, capsys):
     """Under a folder whose name needs quoting, so that every address must be relative."""
     out = tmp_path / "a book" / "pages"
-    command = [sys.executable, "-m", "tests.book", "--sphinx", SPHINX, "--out", out, "00", "01"]
+    command = [sys.executable, "-m", "tools.book", "--sphinx", SPHINX, "--out", out, "00", "01"]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert built.returncode == 0, built.stdout + built.stderr
     assert "01 step_size: 65 states" in built.stdout

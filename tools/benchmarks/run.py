@@ -1,8 +1,8 @@
-"""Times the workloads on minigrad and its peers and prints one table: `make bench`, or `python -m tests.benchmarks`.
+"""Times the workloads on minigrad and its peers and prints one table: `make bench`, or `python -m tools.benchmarks`.
 
-    python -m tests.benchmarks                 every workload; a peer that is not installed is said, its rows are left out
-    python -m tests.benchmarks T1 T6           only these
-    python -m tests.benchmarks --write         also put the table into docs/benchmarks.md, and four ratios into README.md
+    python -m tools.benchmarks                 every workload; a peer that is not installed is said, its rows are left out
+    python -m tools.benchmarks T1 T6           only these
+    python -m tools.benchmarks --write         also put the table into docs/benchmarks.md, and four ratios into README.md
 
 What is measured: CPU time, one thread, engines in turn in one process (S2: one process per engine, because its garbage collector would
 see the other's objects), several rounds; per round the ratio peer / minigrad; its median, and the middle half of the rounds. Only these
@@ -181,7 +181,7 @@ def in_processes(row: Row, rounds: int, budget: float) -> tuple[list[float], lis
     for number in range(rounds):
         order = [("minigrad", mine), (row.peer, theirs)]
         for name, times in order if number % 2 else order[::-1]:
-            command = [sys.executable, "-m", "tests.benchmarks", "--child", row.key, name, "--budget", str(budget)]
+            command = [sys.executable, "-m", "tools.benchmarks", "--child", row.key, name, "--budget", str(budget)]
             out = subprocess.run(command, capture_output=True, text=True, check=True)
             times.append(json.loads(out.stdout.splitlines()[-1]))
     return mine, theirs
@@ -249,7 +249,7 @@ def memory() -> str:
     """The peak of a transformer step in a process of its own, for both engines."""
 
     def measured(name: str) -> int:
-        command = [sys.executable, "-m", "tests.benchmarks", "--memory", name]
+        command = [sys.executable, "-m", "tools.benchmarks", "--memory", name]
         return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
 
     if not os.access("/proc/self/clear_refs", os.W_OK):
@@ -313,7 +313,7 @@ def put(page: Path, marks: tuple[str, str], text: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools.benchmarks", description=__doc__.split("\n")[0])
     parser.add_argument("keys", nargs="*", help="workloads to run, such as T1 S2 (default: all)")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--budget", type=float, default=0.15, help="CPU seconds per engine and round")
@@ -325,7 +325,7 @@ def main() -> None:
     options = parser.parse_args()
     env = as_measured(os.environ)
     if env != os.environ:  # read when the libraries load, so it must be set before this process starts
-        os.execve(sys.executable, [sys.executable, "-m", "tests.benchmarks", *sys.argv[1:]], env)
+        os.execve(sys.executable, [sys.executable, "-m", "tools.benchmarks", *sys.argv[1:]], env)
     if options.child:
         return child(*options.child, options.budget)
     if options.memory:

@@ -1,4 +1,4 @@
-"""The course as a folder of static pages, with Python in the browser (JupyterLite): `make site`, or `python -m tests.site`.
+"""The course as a folder of static pages, with Python in the browser (JupyterLite): `make site`, or `python -m tools.site`.
 
 What lives here: packing the learner's notebooks, the project's wheel and what it needs into build/site. What does not: anything that runs
 in the browser. Pyodide (Python for the browser) comes from its usual host when a page is opened, or, with PYODIDE=folder-or-archive, from
@@ -352,7 +352,7 @@ def build(site: Path, pyodide_source: str, api: Path | None) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
-        prog="python -m tests.site", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="python -m tools.site", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
         "--pyodide", default="", help="a folder with pyodide.mjs, or a release's archive; default: Pyodide's host"

@@ -1,1 +1,0 @@
-"""The course as static pages: `python -m tests.site` builds them, the files beside it test them. What does not live here: the course."""
