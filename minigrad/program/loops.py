@@ -8,6 +8,7 @@ the other. Nothing is moved across a line that writes to memory.
 """
 
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from .formulas import filled, number_row
 from .recorder import Line, Val, all_vals
 from .rows import kind_of_rows, looked_up, text_of_rows
+from .statements import Statement
 
 LETTERS = "ijklmnabcdefgh"
 FLOATS = ("float32", "float64")
@@ -256,42 +258,52 @@ def element(name: str, array: Any, letters: list[str]) -> str:
     return f"{name}[{', '.join(places) or '()'}]"
 
 
-def given_to(loop: Loop, names: dict[int, str]) -> list[Val]:
-    """The arrays that are handed to a loop: one for each name."""
+def arrays_of(loop: Loop, names: dict[int, str]) -> list[Val]:
+    """The arrays that a loop takes: one for each name."""
     return list({names[id(v)]: v for v in [*loop.ins, *loop.outs]}.values())
 
 
 def number_in(name: str, taken: set[str]) -> str:
-    """What the number is called that was read from an array, or goes to it."""
-    found = next(name + "_" * n for n in range(1, len(taken) + 2) if name + "_" * n not in taken)
-    taken.add(found)
-    return found
+    """The name of the number that was read from an array, or goes to it: the array's, with underscores."""
+    free = next(name + "_" * n for n in range(1, len(taken) + 2) if name + "_" * n not in taken)
+    taken.add(free)
+    return free
 
 
-def text_of(loop: Loop, name: str, names: dict[int, str], written: set[int], comment: Any) -> str:
-    """The loop as Python. `names`: of the arrays that it reads and fills and of the values in between, by the id of the Val."""
+def text_of(
+    loop: Loop, name: str, names: dict[int, str], written: set[int], comment: Callable[[Line], list[Statement]]
+) -> tuple[str, list[Statement]]:
+    """The loop as a Python function, and its statements, without indentation.
+
+    names  of the arrays that it reads and fills, and of the values in between, by the id of the Val
+    """
     taken = set(names.values())
-    text = [f"def {name}({', '.join(names[id(v)] for v in given_to(loop, names))}):"]
+    text = [f"def {name}({', '.join(names[id(v)] for v in arrays_of(loop, names))}):"]
+    statements: list[Statement] = []
     for part in loop.parts:
-        lines = (
-            of_rows(part, loop, names, written, comment, taken)
-            if part.rows
-            else of_numbers(part, loop, names, written, comment, taken)
-        )
-        text += ["    " + line for line in lines]
-    return "\n".join(text) + "\n"
+        write = of_rows if part.rows else of_numbers
+        heads, body = write(part, loop, name, names, written, comment, taken)
+        text += ["    " + head for head in heads]
+        text += ["    " * (1 + len(heads)) + statement.text for statement in body]
+        statements += body
+    return "\n".join(text) + "\n", statements
 
 
 def of_rows(
-    part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]
-) -> list[str]:
+    part: Part,
+    loop: Loop,
+    name: str,
+    names: dict[int, str],
+    written: set[int],
+    comment: Callable[[Line], list[Statement]],
+    taken: set[str],
+) -> tuple[list[str], list[Statement]]:
     """The text of a part that is a loop over rows, without results that no line reads."""
     key, _, words = part.rows
-    body: list[str] = []
-    comment(part.lines[0], body)
-    outs = part.lines[0].outs
+    line = part.lines[0]
+    outs = line.outs
 
-    def word(v):
+    def word(v: Any) -> Any:
         if not isinstance(v, Val):
             return v
         if v.array.ndim or v in outs:
@@ -302,58 +314,58 @@ def of_rows(
     letters = [letter for letter in LETTERS if letter not in taken]
     local = dict(zip("ijklmn", letters, strict=False))
 
-    def free(base):
+    def free(base: str) -> str:
         return local.get(base) or (number_in(base, set(taken)) if base in taken else base)
 
-    body += text_of_rows(key, {k: word(v) for k, v in words.items() if v not in outs or v in loop.outs}, free)
-    return body
+    used = {k: word(v) for k, v in words.items() if v not in outs or v in loop.outs}
+    return [], [*comment(line), *[Statement(text, line, name) for text in text_of_rows(key, used, free)]]
 
 
 def of_numbers(
-    part: Part, loop: Loop, names: dict[int, str], written: set[int], comment: Any, taken: set[str]
-) -> list[str]:
-    """The text of elementwise lines, which share a loop over their numbers."""
+    part: Part,
+    loop: Loop,
+    name: str,
+    names: dict[int, str],
+    written: set[int],
+    comment: Callable[[Line], list[Statement]],
+    taken: set[str],
+) -> tuple[list[str], list[Statement]]:
+    """The heads of the loops over the numbers that elementwise lines share, and the statements inside."""
     letters = [letter for letter in LETTERS if letter not in taken][: len(part.shape or ())]
-    words: dict[int, str] = {}
+    words: dict[int, str] = {}  # {id of a Val: how the loop writes its number}
     inside = {id(line.outs[0]) for line in part.lines}
     for line in part.lines:
         for v in line.ins:
             if id(v) not in inside and number_of(v, written) is None:
                 words[id(v)] = element(names[id(v)], v.array, letters)
-    body: list[str] = []
+    body: list[Statement] = []
     stored = {id(v) for v in loop.outs}
-    again = {id(v) for line in part.lines for v in line.ins}
+    read_in_part = {id(v) for line in part.lines for v in line.ins}
     for line in part.lines:
-        comment(line, body)
+        body += comment(line)
         for v in line.ins:
             if id(v) not in words:
                 number = number_of(v, written)
                 words[id(v)] = str(number) if v.array.dtype.kind != "f" or number != int(number) else str(float(number))
-        out = line.outs[0]
-        if " if " in (
-            number_row(line.what, line.params) or ""
-        ):  # read first, choose then: a choice of numbers is vector code
+        out, row = line.outs[0], number_row(line.what, line.params) or ""
+        if (
+            " if " in row
+        ):  # numbers are read before the choice: a choice between numbers is vectorised, one between loads is not
             for v in line.ins:
                 if "[" in words[id(v)]:
-                    here = number_in(names[id(v)], taken)
-                    body.append(f"{here} = {words[id(v)]}")
-                    words[id(v)] = here
-        value = filled(
-            number_row(line.what, line.params) or "",
-            dict(zip(line.what.inputs, [words[id(v)] for v in line.ins], strict=True)),
-        )
-        here = names[id(out)]
+                    number = number_in(names[id(v)], taken)
+                    body.append(Statement(f"{number} = {words[id(v)]}", line, name))
+                    words[id(v)] = number
+        value = filled(row, dict(zip(line.what.inputs, [words[id(v)] for v in line.ins], strict=True)))
+        target = names[id(out)]
         if id(out) not in stored:
-            body.append(f"{here} = {value}")
-            words[id(out)] = here
+            body.append(Statement(f"{target} = {value}", line, name))
+            words[id(out)] = target
         else:
-            place = element(here, out.array, letters)
-            inner = number_in(here, taken)
-            body.append(f"{place} = {inner} = {value}" if id(out) in again else f"{place} = {value}")
+            place = element(target, out.array, letters)
+            inner = number_in(target, taken)
+            target = f"{place} = {inner}" if id(out) in read_in_part else place
+            body.append(Statement(f"{target} = {value}", line, name))
             words[id(out)] = inner
-    head, indent = [], ""
-    for letter, size in zip(letters, part.shape or (), strict=True):
-        if size > 1:
-            head.append(f"{indent}for {letter} in range({size}):")
-            indent += "    "
-    return [*head, *[indent + line for line in body]]
+    sizes = [(letter, size) for letter, size in zip(letters, part.shape or (), strict=True) if size > 1]
+    return ["    " * depth + f"for {letter} in range({size}):" for depth, (letter, size) in enumerate(sizes)], body

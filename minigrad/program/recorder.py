@@ -192,12 +192,12 @@ class Recorder(Handler):
 
     def __init__(self, around: Surroundings, names: list[str], args: tuple):
         self.lines: list[Line] = []
-        self.known: dict[int, Val] = {}  # by the id of an array
-        self.kept: list[Any] = []  # no id may be used twice
+        self.vals: dict[int, Val] = {}  # by the id of an array
+        self.alive: list[Any] = []  # no id may be used twice
         self.outside = {**around.tensors, **{id(t): (name, t) for name, t in zip(names, args, strict=True)}}
         self.why: str | None = None
         self.start: dict[int, np.ndarray] = {}  # what the step's own tensors held at first
-        self.made: dict[int, str] = {}  # where arrays that no operation computed come from
+        self.makers: dict[int, str] = {}  # where arrays that no operation computed come from
         self.entry: dict[
             int, tuple[Variable, Val | None]
         ] = {}  # the .grad of tensors from outside, as the step finds them
@@ -214,9 +214,9 @@ class Recorder(Handler):
         self.dice, self.mode = _dice(), (state.grad, state.inference)
         for name, t in self.outside.values():
             array = _ARRAY.__get__(t)
-            if id(array) in self.known:
+            if id(array) in self.vals:
                 if any(t is a for a in args):
-                    other = self.known[id(array)].name
+                    other = self.vals[id(array)].name
                     raise Unfit(
                         f"the argument {name} has the memory of {other}, which the step also reads; use one name."
                     )
@@ -242,17 +242,17 @@ class Recorder(Handler):
     # What is known ------------------------------------------------------------------------------------------------------
 
     def is_now(self, array, val):
-        self.known[id(array)] = val
-        self.kept.append(array)
+        self.vals[id(array)] = val
+        self.alive.append(array)
         return val
 
     def val(self, x):
         """The Val behind a tensor or an array."""
         array = _ARRAY.__get__(x) if isinstance(x, Variable) else plain(x)
-        found = self.known.get(id(array))
+        found = self.vals.get(id(array))
         if found is not None:
             return found
-        maker = self.made.get(id(array), "")
+        maker = self.makers.get(id(array), "")
         if isinstance(x, Variable) and number_of(x) is not None or maker.startswith(_MAKERS):
             return self.is_now(array, Val(array, name="constant"))
         what = maker.rpartition(":")[2] if maker else "something that the step does not name"
@@ -346,7 +346,7 @@ class Recorder(Handler):
         """Parameters, with Vals for the arrays among them that the step computes or finds."""
         if isinstance(params, np.ndarray):
             params = plain(params)
-            return self.known.get(id(params), params)
+            return self.vals.get(id(params), params)
         if isinstance(params, Variable):
             return self.val(params)
         if isinstance(params, (tuple, list)):
@@ -388,7 +388,7 @@ class Recorder(Handler):
             saved = [getattr(node, name) for name in names]
             given = [gs, *[self.of_params(plain(v)) if v is not None else None for v in saved]]
             found = [outs[n] for n in places]
-            if len(found) == 1 and (found[0] is None or id(found[0]) in self.known):
+            if len(found) == 1 and (found[0] is None or id(found[0]) in self.vals):
                 continue
             bases = [v for v in all_vals(given)]
             title = op.name + "_back" + ("" if joint or len(op.inputs) == 1 else "_" + op.inputs[places[0]])
@@ -401,7 +401,7 @@ class Recorder(Handler):
                 frame,
                 bases,
             )
-            line.outs = tuple([None if a is None else self.known[id(a)] for a in found])
+            line.outs = tuple([None if a is None else self.vals[id(a)] for a in found])
 
     def accumulated(self, x, g):
         """The engine adds `g` to x.grad, without recording it."""
@@ -455,7 +455,7 @@ class Recorder(Handler):
             return False
         if id(frame) not in self.checked and self.why is None:
             self.checked.add(id(frame))
-            self.kept.append(frame)
+            self.alive.append(frame)
             code, local = frame.f_code, frame.f_locals
             try:
                 given = [local[name] for name in code.co_varnames[: code.co_argcount]]
@@ -486,21 +486,21 @@ class Recorder(Handler):
 
     def put(self, t, array, frame):
         array = plain(array)
-        if self.updating or id(array) in self.known or type(array) is not np.ndarray or self.why is not None:
+        if self.updating or id(array) in self.vals or type(array) is not np.ndarray or self.why is not None:
             return array
         while frame.f_back is not None and frame.f_code.co_name in ("wrap", "_wrap", "_finish"):
             frame = frame.f_back
         maker = frame.f_code
         if maker.co_filename == _INPLACE:
             try:
-                old = self.known.get(id(_ARRAY.__get__(t)))
+                old = self.vals.get(id(_ARRAY.__get__(t)))
                 if old is not None:
                     self.line("cast", array.dtype, [old], (), [array], frame)
             except AttributeError:
                 pass
-        elif id(array) not in self.made:
-            self.made[id(array)] = f"{maker.co_filename}:{maker.co_name}"
-            self.kept.append(array)
+        elif id(array) not in self.makers:
+            self.makers[id(array)] = f"{maker.co_filename}:{maker.co_name}"
+            self.alive.append(array)
             if maker.co_filename.startswith(_MAKERS):
                 self.start[id(array)] = array.copy()
             if maker.co_filename == _MAKERS[0] and self.dice != _dice():
@@ -513,10 +513,10 @@ class Recorder(Handler):
             val = None
             if grad is not None:
                 array = _ARRAY.__get__(grad)
-                if id(array) in self.known:
+                if id(array) in self.vals:
                     self.refuse("a .grad is known by another name, too (an argument, another .grad); copy it.", frame)
                 val = self.is_now(array, Val(array, name="grad"))
-                self.kept.append(grad)
+                self.alive.append(grad)
                 if grad.requires:
                     self.refuse("a .grad that has a graph is not recorded; use zero_grad().", frame)
             self.entry[id(t)] = t, val
@@ -533,7 +533,7 @@ class Recorder(Handler):
             val = None
             if grad is not None:
                 array = _ARRAY.__get__(grad)
-                if self.copied is not None and id(array) not in self.known:
+                if self.copied is not None and id(array) not in self.vals:
                     val = self.line("copy", None, [self.copied], (), [array], frame).outs[0]
                 else:
                     val = self.val(grad)

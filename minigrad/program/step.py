@@ -17,7 +17,7 @@ from ..core.errors import warn
 from ..core.variable import Variable
 from .recorder import Recorder, one_at_a_time
 from .surroundings import Surroundings, Unfit, fixed
-from .text import MISS, Program
+from .text import MISS, Call, Program
 
 TRIES = 8  # recordings that differ from the one before, until a step is taken to change from call to call
 PATIENCE = 100  # calls of a program until its loops are compiled
@@ -264,10 +264,10 @@ class CompiledStep:
                 raise Unfit("it changes what it reads from around it (an attribute, a list, a number), which a program would not repeat; "
                             "return the new value, or change it outside.")  # fmt: skip
             plain = self._plain and len(args) == len(self._signature.parameters)
-            known = self.__name__, recorder, out, around, self._names(len(args)), args, plain
-            program = Program(*known)
+            call = Call(self.__name__, recorder, out, around, self._names(len(args)), args, plain)
+            program = Program(call)
             if self._trust(key, program) and find_spec("numba"):
-                program = Program(*known, loops=True)
+                program = Program(call, loops=True)
                 if program.loops:
                     self._programs[0] = Looped(self._programs[0], program)
         except Unfit as reason:
