@@ -20,8 +20,7 @@ from minigrad.tracing.naming import walk
 from minigrad.tracing.notation import Text, number_text
 from minigrad.tracing.scalar_trace import Recorded, expression, rule_for
 from minigrad.tracing.schema import Group
-
-from .units import units_of
+from minigrad.tracing.units import units_of
 
 MOST_CELLS, MOST_SAMPLES = 300, 1000  # more of them are no picture any more
 TEXT = 22  # characters of the formula on the card of a sample's error

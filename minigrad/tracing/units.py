@@ -1,17 +1,19 @@
 """The units of a network in a recorded graph, by its operations alone: whatever class, list or function holds its weights.
 
-What lives here: `units_of`. A unit is an affine sum, parameter × signal + parameter × signal + ... (+ bias), and the function of one number
-that follows. Units with the same parameters are one unit in several samples. What does not: units that the calls of the program show, the
-plan of a picture (network.py). If anything is unclear there are no units.
+What lives here: `units_of`, for a recorded graph whose parameters have to be found, and `units_among`, for one whose parameters are known
+(the film of a training run). A unit is an affine sum, parameter × signal + parameter × signal + ... (+ bias), and the function of one
+number that follows. Units with the same parameters are one unit in several samples. What does not: units that the calls of the program
+show, the plan of a picture (widgets/network.py). If anything is unclear there are no units.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from minigrad.tracing.scalar_trace import Recorded
+from .scalar_trace import Recorded
 
 ACTIVATIONS = {"relu", "tanh", "sigmoid", "sin", "cos", "abs", "softplus", "gelu", "silu", "elu", "leaky_relu"}
 SIGMOIDS = {
@@ -25,60 +27,80 @@ SIGMOIDS = {
 class Unit(NamedTuple):
     out: int
     members: set[int]
-    products: dict[int, tuple[int, int]]  # parameter -> (product, the other factor)
+    products: dict[int, tuple[int, int]]  # parameter -> (product, the other factor), in the order of the sum
     fixed: list[int]  # its parameters, those without a product last
     name: str
+    z: int  # the affine sum
+    bias_at: int  # how many products stand before the bias
 
 
 def units_of(graph: Recorded) -> list[list[list[Unit]]] | None:
     """For each sample its units by columns, in the order of the program; None if the operations show no network."""
-    return _Units(graph).samples()
+    ops = [rule.name if rule else op for rule, op in zip(graph.rules, graph.ops, strict=True)]
+    order = graph.order[::-1]
+    return _Units(graph.parents, ops, order, _parameters(graph, ops, order), graph.paths).samples()
+
+
+def units_among(
+    parents: Sequence[tuple[int, ...]], ops: Sequence[str], params: set[int], names: Sequence[str]
+) -> list[list[Unit]] | None:
+    """The units of one sample by columns; None if its operations show no network. The nodes are in the order of the program, operands
+    before results. names: of the parameters, by node."""
+    order = [i for i, of in enumerate(parents) if of]
+    found = _Units(parents, ops, order, params, names).samples()
+    return found[0] if found and len(found) == 1 else None
+
+
+def _parameters(graph: Recorded, ops: Sequence[str], order: Sequence[int]) -> set[int]:
+    """Leaves that stand in the program as weights and biases do: as often as there are samples, beside what is computed or given as a
+    plain number, or in the same object as such a leaf."""
+
+    def root_of(leaf: int) -> str:
+        return re.split(r"\W", graph.paths[leaf])[0]
+
+    counts, sure = Counter[int](), set[int]()
+    for i in order:
+        of = graph.parents[i]
+        if ops[i] not in ("+", "*") or len(of) != 2 or of[0] == of[1]:
+            continue
+        for leaf, other in (of, of[::-1]):
+            if graph.kinds[leaf] == "leaf":
+                counts[leaf] += 1
+                if graph.kinds[other] != "leaf" and (ops[i] == "*" or graph.requires_grad[other]):
+                    sure.add(leaf)
+    if not sure:
+        return set()
+    (samples, _), *_ = Counter(counts[leaf] for leaf in sure).most_common()
+    fitting = {leaf for leaf in sure if counts[leaf] == samples}
+    roots = Counter(root_of(leaf) for leaf in fitting)
+    if samples == 1:  # a label looks like a weight of the loss: only what is kept with most of the others is one
+        roots = Counter(dict(roots.most_common(1)))
+    return {
+        leaf
+        for leaf in counts
+        if counts[leaf] == samples and root_of(leaf) in roots and (root_of(leaf) or leaf in fitting)
+    }
 
 
 class _Units:
-    def __init__(self, graph: Recorded):
-        self.graph, self.parents = graph, graph.parents
-        self.ops = [rule.name if rule else op for rule, op in zip(graph.rules, graph.ops, strict=True)]
-        self.users: list[list[int]] = [[] for _ in self.parents]
-        for i, of in enumerate(self.parents):
+    def __init__(
+        self,
+        parents: Sequence[tuple[int, ...]],
+        ops: Sequence[str],
+        order: Sequence[int],
+        params: set[int],
+        names: Sequence[str],
+    ):
+        self.parents, self.ops, self.order, self.params, self.names = parents, ops, order, params, names
+        self.users: list[list[int]] = [[] for _ in parents]
+        for i, of in enumerate(parents):
             for p in of:
                 self.users[p].append(i)
-        self.order = graph.order[::-1]  # operands before results
-        self.params = self._parameters()
-        self.uses = [False] * len(self.parents)  # is a parameter behind it?
-        for p in self.params:
+        self.uses = [False] * len(parents)  # is a parameter behind it?
+        for p in params:
             self.uses[p] = True
-        for i in self.order:
-            self.uses[i] = any(self.uses[p] for p in self.parents[i])
-
-    def _root(self, leaf: int) -> str:
-        return re.split(r"\W", self.graph.paths[leaf])[0]
-
-    def _parameters(self) -> set[int]:
-        """Leaves that stand in the program as weights and biases do: as often as there are samples, beside what is computed or given as a
-        plain number, or in the same object as such a leaf."""
-        graph, counts, sure = self.graph, Counter[int](), set[int]()
-        for i in self.order:
-            of = self.parents[i]
-            if self.ops[i] not in ("+", "*") or len(of) != 2 or of[0] == of[1]:
-                continue
-            for leaf, other in (of, of[::-1]):
-                if graph.kinds[leaf] == "leaf":
-                    counts[leaf] += 1
-                    if graph.kinds[other] != "leaf" and (self.ops[i] == "*" or graph.requires_grad[other]):
-                        sure.add(leaf)
-        if not sure:
-            return set()
-        (samples, _), *_ = Counter(counts[leaf] for leaf in sure).most_common()
-        fitting = {leaf for leaf in sure if counts[leaf] == samples}
-        roots = Counter(self._root(leaf) for leaf in fitting)
-        if samples == 1:  # a label looks like a weight of the loss: only what is kept with most of the others is one
-            roots = Counter(dict(roots.most_common(1)))
-        return {
-            leaf
-            for leaf in counts
-            if counts[leaf] == samples and self._root(leaf) in roots and (self._root(leaf) or leaf in fitting)
-        }
+        for i in order:
+            self.uses[i] = any(self.uses[p] for p in parents[i])
 
     # One unit
 
@@ -89,10 +111,12 @@ class _Units:
             return (of[0], of[1]) if of[0] in self.params else (of[1], of[0])
         return None
 
-    def _sum(self, i: int) -> tuple[dict[int, tuple[int, int]], list[int], set[int]] | None:
-        """Products, biases and operations of the affine sum that ends here; None if it is none."""
+    def _sum(self, i: int) -> tuple[dict[int, tuple[int, int]], list[int], set[int], int] | None:
+        """Products, biases and operations of the affine sum that ends here, and how many products stand before the bias; None if it is
+        none."""
         products: dict[int, tuple[int, int]] = {}
         biases: list[int] = []
+        bias_at = 0
         members: set[int] = set()
         stack = [i]
         while stack:
@@ -107,9 +131,10 @@ class _Units:
                 stack += self.parents[k][::-1]
             elif k in self.params:
                 biases.append(k)
+                bias_at = len(products)
             elif self.uses[k]:
                 return None
-        return (products, biases, members) if products and len(set(biases)) == len(biases) <= 1 else None
+        return (products, biases, members, bias_at) if products and len(set(biases)) == len(biases) <= 1 else None
 
     def _units(self) -> list[Unit]:
         units: list[Unit] = []
@@ -122,16 +147,16 @@ class _Units:
             z = self._without_constants(i)
             if (found := self._sum(z)) is None:
                 continue
-            products, biases, members = found
+            products, biases, members, bias_at = found
             inside |= members | {i}
             out, after = self._activation(z)
             fixed = [*sorted(products, key=lambda p: self._place(p)), *biases]
-            units.append(Unit(out, members | after, products, fixed, self._name(fixed)))
+            units.append(Unit(out, members | after, products, fixed, self._name(fixed), z, bias_at))
         place = {node: k for k, node in enumerate(self.order)}
         return sorted(units, key=lambda unit: place[unit.out])
 
     def _place(self, p: int) -> list:
-        return [(int(x), "") if x.isdigit() else (0, x) for x in re.split(r"(\d+)", self.graph.paths[p])] + [(p, "")]
+        return [(int(x), "") if x.isdigit() else (0, x) for x in re.split(r"(\d+)", self.names[p])] + [(p, "")]
 
     def _without_constants(self, i: int) -> int:
         """What a number is added to: the 0 with which sum() begins, a label that is subtracted."""
@@ -160,7 +185,7 @@ class _Units:
 
     def _name(self, fixed: list[int]) -> str:
         """What its parameters' names have in common: "model.units[3]" of "model.units[3][0]" and "model.units[3][1]"."""
-        names = [self.graph.paths[p] for p in fixed]
+        names = [self.names[p] for p in fixed]
         parts = [re.findall(r"\w+|\[[^\]]*\]|\.", name) for name in names]
         common: list[str] = []
         for of in zip(*parts, strict=False):
