@@ -648,9 +648,13 @@ def checked_number(x) -> float:
         do = "A Value holds a single number: wrap each one, [Value(v) for v in data], or use minigrad.tensor(data) for arrays."
     else:
         do = "Pass an int or a float."
-    shown = repr(x)
-    raise TypeError(
-        f"a Value needs one plain number, but got {kind} {shown if len(shown) <= 60 else shown[:57] + '...'}. {do}"
+    from .core import errors, facts  # loaded only once something went wrong
+
+    text = repr(x)
+    raise errors.new(
+        TypeError,
+        f"a Value needs one plain number, but got {kind} {text if len(text) <= 60 else text[:57] + '...'}. {do}",
+        facts=facts.NotANumber(kind, do),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from ..core import errors
 from ..core.constants import zeros_like
 from ..core.dispatch import state
-from ..core.facts import SeedShape, UnusedInputs
+from ..core.facts import InputWithoutGradient, NoGraph, SeedMissing, SeedShape, SeedType, UnusedInputs
 from ..core.grad_mode import set_grad_enabled
 from ..core.node import AccumulateGrad, GradientEdge
 from ..core.variable import Size, Variable, edge_of, requires
@@ -55,9 +55,13 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
                     "Gradients say how one number changes; here are several.",
                     "reduce it (loss.mean().backward()), or say how much each counts: y.backward(gradient=torch.ones_like(y)).",
                     "chapter 08, When the output is not one number",
+                    SeedMissing(tuple(shape)),
                 )
         elif not isinstance(g, Variable):
-            raise errors.new(TypeError, f"gradients can be either Tensors or None, but got {type(g).__name__}")
+            kind = type(g).__name__
+            raise errors.new(
+                TypeError, f"gradients can be either Tensors or None, but got {kind}", facts=SeedType(kind)
+            )
         elif shape != g.array.shape:
             raise errors.new(
                 RuntimeError,
@@ -72,6 +76,7 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
                 "None of the tensors it was computed from requires gradients, or recording was off (no_grad, detach).",
                 "make the inputs with requires_grad=True before computing with them.",
                 "chapter 10, Controlling the graph",
+                NoGraph(),
             )
         if g is None:
             g = _ONE[dtype].copy() if shape == () and dtype in _ONE else np.ones(shape, dtype)
@@ -114,6 +119,9 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
         inputs = _as_tuple(inputs)
         if not inputs:
             raise errors.new(RuntimeError, "`inputs` argument to `backward()` cannot be empty.")
+    if isinstance(grad_tensors, (int, float)):
+        kind = type(grad_tensors).__name__
+        raise errors.new(TypeError, f"'{kind}' object is not iterable", facts=SeedType(kind))
     grads = (None,) * len(tensors) if grad_tensors is None else _as_tuple(grad_tensors)
     roots = roots_of(tensors, grads, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
@@ -241,6 +249,7 @@ def _capture(roots, inputs, keep, create_graph, leaves=True):
                 RuntimeError,
                 "One of the differentiated Tensors does not require grad",
                 instead="make it with requires_grad=True before computing with it.",
+                facts=InputWithoutGradient(),
             )
         edges.append(edge)
     reached = [edge for edge in edges if edge is not None]

@@ -18,7 +18,7 @@ import numpy as np
 from ..core import errors, provenance
 from ..core.constants import zeros_like
 from ..core.dispatch import handling_none, state
-from ..core.facts import GradientCount, GradientShape
+from ..core.facts import FunctionCalled, GradientCount, GradientShape, LeafWritten, OnceDifferentiable, SavedType
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, LIVE, Node, move_retained, next_number, short_name
 from ..core.op import view_of
@@ -45,12 +45,13 @@ class FunctionCtx:
         """
         for t in tensors:
             if t is not None and not isinstance(t, Variable):
+                index, kind = [t is u for u in tensors].index(True), type(t).__name__
                 raise errors.new(
                     TypeError,
-                    f"save_for_backward can only save variables, but argument {[t is u for u in tensors].index(True)} is of type "
-                    f"{type(t).__name__}",
+                    f"save_for_backward can only save variables, but argument {index} is of type {kind}",
                     instead="keep numbers, shapes and flags as attributes: ctx.min_val = min_val.",
                     chapter="chapter 13, Your own function",
+                    facts=SavedType(index, kind),
                 )
         self.to_save = tensors
 
@@ -361,9 +362,11 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         )
 
     def __call__(self, *args, **kwargs):
-        raise RuntimeError(
+        raise errors.new(
+            RuntimeError,
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static "
-            "forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+            "forward method. (Example: https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)",
+            facts=FunctionCalled(),
         )
 
     @classmethod
@@ -609,7 +612,11 @@ def _set_history(out, node, number, dirty, count):
         out.edge, out.requires = (node, number), True
         return
     if requires(out) and out.edge is None:
-        raise errors.new(RuntimeError, "a leaf Variable that requires grad has been used in an in-place operation.")
+        raise errors.new(
+            RuntimeError,
+            "a leaf Variable that requires grad has been used in an in-place operation.",
+            facts=LeafWritten(),
+        )
     if out.view_meta is not None and count > 1:
         raise errors.new(
             RuntimeError,
@@ -811,7 +818,7 @@ class Error(Node):
         return "torch::autograd::Error"
 
     def run(self, g, edges):
-        raise RuntimeError(self.message)
+        raise errors.new(RuntimeError, self.message, facts=OnceDifferentiable())
 
     run_graph = run
 

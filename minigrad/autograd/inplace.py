@@ -9,7 +9,7 @@ place in the graph. Through a view, the base gets a `copy_slices` node and the v
 
 import numpy as np
 
-from ..core import dtypes, errors, variable
+from ..core import dtypes, errors, facts, variable
 from ..core.dispatch import state
 from ..core.node import move_retained
 from ..core.ownership import holders
@@ -53,12 +53,14 @@ def check(x, *sources):
                 RuntimeError,
                 "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor "
                 "before doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details.",
+                facts=facts.InferenceTensor(),
             )
         return
     view = x.view_meta
     if view is not None:
         if view.creation_meta:
-            raise errors.new(RuntimeError, refusal(x))
+            several = facts.MultipleViewWritten() if view.creation_meta == "multiple" and x.edge is not None else None
+            raise errors.new(RuntimeError, refusal(x), facts=several)
         variable.check_base(view)
         refresh(x)
         if x.requires and view.base.edge is None:
@@ -69,6 +71,7 @@ def check(x, *sources):
                 "The leaf is where the graph starts: the write would become part of its history, and it has none.",
                 "wrap updates of parameters in torch.no_grad(), or write into a clone: y = x.clone(); y[0] = 1.",
                 "chapter 15, Bug clinic",
+                facts.LeafViewWritten(),
             )
     if x.requires and x.edge is None:
         raise errors.new(
@@ -78,6 +81,7 @@ def check(x, *sources):
             "Its gradient belongs to the value it had when the graph was recorded; a recorded write would leave it no place in the graph.",
             "wrap updates of parameters in torch.no_grad(), or make a new tensor: y = x * 2.",
             "chapter 15, Bug clinic",
+            facts.LeafWritten(),
         )
 
 
@@ -101,6 +105,7 @@ def _check_overlap(x, sources, idempotent=False):
                     RuntimeError,
                     "unsupported operation: more than one element of the written-to tensor refers to a single memory location. Please "
                     "clone() the tensor before performing the operation.",
+                    facts=facts.OverlapWritten(),
                 )
             reach += stride * (n - 1)
     for source in sources:
@@ -141,6 +146,7 @@ def overwrite(x, out):
             f"output with shape {list(x.array.shape)} doesn't match the broadcast shape {list(out.array.shape)}",
             why="An in-place operation keeps the shape of its tensor; only the other operand may be broadcast.",
             instead="use the operation that makes a new tensor.",
+            facts=facts.ShapeWritten(tuple(x.array.shape), tuple(out.array.shape)),
         )
     if out.array.dtype is not x.array.dtype:
         fitting(x, out)
@@ -181,7 +187,11 @@ def fitting(x, out):
     """The result `out`. Raises RuntimeError if its dtype cannot be written into `x`."""
     if not dtypes.can_cast(out.dtype, x.dtype):
         result, desired = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (out, x))
-        raise errors.new(RuntimeError, f"result type {result} can't be cast to the desired output type {desired}")
+        raise errors.new(
+            RuntimeError,
+            f"result type {result} can't be cast to the desired output type {desired}",
+            facts=facts.CastWritten(result, desired),
+        )
     return out
 
 

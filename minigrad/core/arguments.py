@@ -10,6 +10,7 @@ import re
 
 from . import dtypes, errors
 from .dispatch import state
+from .facts import ArgumentType
 from .variable import Variable
 
 ALIASES = {
@@ -70,7 +71,10 @@ def _no_tensor(error, function, name, args, kwargs):
             place = "" if parameter in kwargs else f" (position {position})"
             sentence = f"{name}(): argument '{parameter}'{place} must be Tensor, not {errors.type_name(value)}"
             return errors.new(
-                TypeError, sentence, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays."
+                TypeError,
+                sentence,
+                instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays.",
+                facts=ArgumentType(name, position, type(value).__name__),
             )
     return error
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import errors
+from .facts import NoCuda
 
 
 class device:
@@ -24,7 +25,9 @@ class device:
                     "torch.func.functional_call, which puts other numbers in place of its own."
                 )
             if kind == "cuda":
-                raise errors.new(AssertionError, "Torch not compiled with CUDA enabled", instead=instead)
+                raise errors.new(
+                    AssertionError, "Torch not compiled with CUDA enabled", instead=instead, facts=NoCuda()
+                )
             raise errors.new(RuntimeError, f"Invalid device string: '{name}'", instead=instead)
         self.type, self.index = kind, int(number) if number else index
 

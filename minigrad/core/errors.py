@@ -108,6 +108,7 @@ def numpy_of_recorded() -> RuntimeError:
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
         why="What numpy computes is not recorded, so no gradient could come back.",
         chapter="chapter 10, Controlling the graph",
+        facts=about.ConvertedToNumpy(),
     )
 
 
@@ -201,6 +202,7 @@ def freed() -> RuntimeError:
         "It gave back the memory of the values that the rules need.",
         "call the first backward with retain_graph=True, or run the forward pass again; in a training loop, detach() what you carry over.",
         "chapter 10, Controlling the graph",
+        about.GraphFreed(),
     )
 
 
@@ -232,7 +234,9 @@ def broadcast(arrays, fallback: Exception) -> Exception:
 def broadcast_to(source, target, sentence=None) -> RuntimeError:
     """A tensor of shape `source` was written where only shapes that broadcast to `target` fit; `sentence` for x[key] = value."""
     extra = len(source) - len(target)
+    facts = None
     if extra > 0:
+        facts = about.ShapeWritten(tuple(target), tuple(source))
         sentence = f"output with shape {list(target)} doesn't match the broadcast shape {list(source)}"
     else:
         dim = max(i for i, n in enumerate(source) if n not in (1, target[i - extra]))
@@ -251,6 +255,7 @@ def broadcast_to(source, target, sentence=None) -> RuntimeError:
         "What is written may be broadcast, the place keeps its shape.",
         "reshape what you write.",
         "chapter 09, Tensors",
+        facts,
     )
 
 
@@ -258,12 +263,14 @@ def dtypes_differ(sentence: str, kinds: dict[str, str]) -> RuntimeError:
     """A product of tensors of several dtypes: `sentence` with {x} for the Float and {x_c} for the float of each."""
     names = {name: TYPE_NAMES[kind].removesuffix("Tensor") for name, kind in kinds.items()}
     names.update({name + "_c": SCALAR_NAMES[kind] for name, kind in kinds.items()})
+    first, second, *_ = dict.fromkeys([SCALAR_NAMES[kind].removeprefix("c10::") for kind in kinds.values()])
     return new(
         RuntimeError,
         sentence.format(**names),
         f"You combined {' and '.join(dict.fromkeys(kinds.values()))}.",
         "Products do not promote dtypes.",
         "convert one of them: b.to(a.dtype), the input (x.float()) or the layer (layer.double()).",
+        facts=about.DtypesDiffer(first, second),
     )
 
 

@@ -35,6 +35,7 @@ from . import dtypes, errors, permissions, variable
 from .arguments import recover
 from .constants import constant, number_of
 from .dispatch import NOT_RUNNING, state
+from .facts import ArgumentType
 from .node import FREED, LIVE, PACKED, Node, next_number, short_name
 from .on_values import on_values
 from .row_source import (
@@ -466,10 +467,11 @@ def _check_one_dtype(op, arrays):
 def wrong_type(op, position, x):
     name = op.args[min(position, len(op.args) - 1)]
     sentence = f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {errors.type_name(x)}"
+    facts = ArgumentType(op.name, position + 1, type(x).__name__)
     if isinstance(x, ndarray):
         why = "Functions and methods take tensors; only operators, x * array, take an ndarray."
-        return errors.new(TypeError, sentence, why=why, instead="torch.from_numpy(array).")
-    return errors.new(TypeError, sentence)
+        return errors.new(TypeError, sentence, why=why, instead="torch.from_numpy(array).", facts=facts)
+    return errors.new(TypeError, sentence, facts=facts)
 
 
 def failed(op, arrays, error):

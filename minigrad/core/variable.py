@@ -21,6 +21,7 @@ import numpy as np
 
 from . import errors
 from .dispatch import state
+from .facts import InferenceTensor
 from .node import AccumulateGrad, move_retained, short_name
 
 
@@ -65,6 +66,7 @@ class InferenceVersion:
             "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation tracked by "
             "autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` "
             "instead of `torch.inference_mode()`.",
+            facts=InferenceTensor(),
         )
 
     def __setitem__(self, _, value):

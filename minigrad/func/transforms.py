@@ -18,6 +18,7 @@ from ..autograd.forward_mode import Level
 from ..autograd.graph import saved_tensors_hooks
 from ..core import errors
 from ..core.dispatch import Handler, state
+from ..core.facts import NotDifferentiable
 from ..core.grad_mode import leave_inference
 from ..core.node import AccumulateGrad
 from ..core.storage import owner_of
@@ -70,7 +71,11 @@ def _leaf(x):
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if x.array.dtype.kind != "f":
-        raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        raise errors.new(
+            RuntimeError,
+            "only Tensors of floating point dtype can require gradients",
+            facts=NotDifferentiable(str(x.dtype)),
+        )
     if _has_open_end(x):
         return shape.alias(x)
     new = alias(x)

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from weakref import ref
 
+from ..core import errors
 from ..core.dtypes import dtype as Dtype
+from ..core.facts import ModuleNotReady
 from ..core.grad_mode import no_grad
 from ..core.node import RemovableHandle, next_number
 from ..tensors.create import empty_like
@@ -110,12 +112,12 @@ class Module:
         own = self.__dict__
         if isinstance(value, Parameter):
             if "_parameters" not in own:
-                raise AttributeError("cannot assign parameters before Module.__init__() call")
+                raise _not_ready("parameters")
             self._forget(name, own, self._buffers, self._modules)
             self.register_parameter(name, value)
         elif isinstance(value, Module):
             if "_modules" not in own:
-                raise AttributeError("cannot assign module before Module.__init__() call")
+                raise _not_ready("module")
             if name in self._parameters:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
@@ -186,7 +188,7 @@ class Module:
         Raises AttributeError before Module.__init__, TypeError for other objects, ValueError for a tensor with a graph.
         """
         if "_parameters" not in self.__dict__:
-            raise AttributeError("cannot assign parameter before Module.__init__() call")
+            raise _not_ready("parameter")
         self._check_name("parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -205,7 +207,7 @@ class Module:
         Raises AttributeError before Module.__init__, TypeError for other objects.
         """
         if "_buffers" not in self.__dict__:
-            raise AttributeError("cannot assign buffer before Module.__init__() call")
+            raise _not_ready("buffer")
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
@@ -553,6 +555,11 @@ class Module:
         if not children and len(own) <= 1:
             return f"{self._get_name()}({extra})"
         return f"{self._get_name()}(\n  " + "\n  ".join(own + children) + "\n)"
+
+
+def _not_ready(assigned: str) -> AttributeError:
+    facts = ModuleNotReady(assigned)
+    return errors.new(AttributeError, f"cannot assign {assigned} before Module.__init__() call", facts=facts)
 
 
 def indent(text: str) -> str:

@@ -7,6 +7,8 @@ from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from ..core import errors
+from ..core.facts import StateMismatch
 from ..core.grad_mode import no_grad
 from ..tensors.tensor import Tensor
 from .parameter import Parameter
@@ -86,40 +88,52 @@ def _overrides(module: Any, method: Callable) -> bool:
     return getattr(type(module), method.__name__) is not method
 
 
+class SizeMessage(str):
+    """A line of the error of `load_state_dict` for a tensor of another shape. Hooks see the lines as text, as in PyTorch."""
+
+    sizes: tuple[str, tuple[int, ...], tuple[int, ...]]  # name, shape in the dictionary, shape in the model
+
+
 def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign: bool) -> _IncompatibleKeys:
     if not isinstance(given, Mapping):
         raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
     missing: list[str] = []
     unexpected: list[str] = []
-    errors: list[str] = []
+    messages: list[str] = []
 
     metadata = getattr(given, "_metadata", None)
     given = OrderedDict(given)  # hooks may change it
     if metadata is not None:
         given._metadata = metadata  # type: ignore[attr-defined]
 
-    _load_tree(module, given, "", metadata, assign, missing, unexpected, errors)
+    _load_tree(module, given, "", metadata, assign, missing, unexpected, messages)
     if strict:
         for keys, what in ((unexpected, "Unexpected"), (missing, "Missing")):
             if keys:
                 quoted = ", ".join(f'"{k}"' for k in keys)
-                errors.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
-    if errors:
-        raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t" + "\n\t".join(errors))
+                messages.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
+    if messages:
+        name = type(module).__name__
+        sizes = tuple([message.sizes for message in messages if isinstance(message, SizeMessage)])
+        raise errors.new(
+            RuntimeError,
+            f"Error(s) in loading state_dict for {name}:\n\t" + "\n\t".join(messages),
+            facts=StateMismatch(name, tuple(missing), tuple(unexpected), sizes),
+        )
     return _IncompatibleKeys(missing, unexpected)
 
 
-def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, errors) -> None:
+def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, messages) -> None:
     """Load the module and all below it. `given` has what begins with `prefix`."""
     local = {} if metadata is None else metadata.get(prefix[:-1], {})
     if assign:
         local["assign_to_params_buffers"] = True
-    module._load_from_state_dict(given, prefix, local, True, missing, unexpected, errors)
+    module._load_from_state_dict(given, prefix, local, True, missing, unexpected, messages)
     for name, child in module._modules.items():
         if child is not None:
             start = prefix + name + "."
             part = {k: v for k, v in given.items() if k.startswith(start)}
-            _load_tree(child, part, start, metadata, assign, missing, unexpected, errors)
+            _load_tree(child, part, start, metadata, assign, missing, unexpected, messages)
     incompatible = _IncompatibleKeys(missing, unexpected)
     for hook in [*module._load_state_dict_post_hooks.values()]:
         if hook(module, incompatible) is not None:
@@ -129,10 +143,10 @@ def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, err
             )
 
 
-def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -> None:
+def load(module, given, prefix, metadata, strict, missing, unexpected, messages) -> None:
     """Copy what belongs to this module itself; note what is missing, unexpected or does not fit."""
     for hook in [*module._load_state_dict_pre_hooks.values()]:
-        arguments = given, prefix, metadata, strict, missing, unexpected, errors
+        arguments = given, prefix, metadata, strict, missing, unexpected, messages
         if isinstance(hook, WithModule):
             hook.hook(module, *arguments)
         else:
@@ -146,7 +160,7 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -
             continue
         new = given[key]
         if not isinstance(new, Tensor):
-            errors.append(
+            messages.append(
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
                 f"received {type(new)}"
             )
@@ -154,10 +168,12 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -
         if tensor.ndim == 0 and tuple(new.shape) == (1,):
             new = new[0]
         if new.shape != tensor.shape:
-            errors.append(
+            message = SizeMessage(
                 f"size mismatch for {key}: copying a param with shape {new.shape} from checkpoint, "
                 f"the shape in current model is {tensor.shape}."
             )
+            message.sizes = key, tuple(new.shape), tuple(tensor.shape)
+            messages.append(message)
             continue
         try:
             with no_grad():
@@ -171,7 +187,7 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, errors) -
                 else:
                     tensor.copy_(new)
         except Exception as e:
-            errors.append(
+            messages.append(
                 f'While copying the parameter named "{key}", whose dimensions in the model are {tensor.size()} and whose dimensions in the '
                 f"checkpoint are {new.size()}, an exception occurred : {e.args}."
             )

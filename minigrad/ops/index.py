@@ -6,6 +6,7 @@ What does not live here: `x[...]` itself, which takes a key apart (indexing.py),
 import numpy as np
 
 from ..core import dtypes, errors
+from ..core.facts import ClassOutOfRange, IndexOutOfBounds
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.variable import INFERENCE, wrap
 from ..kernels.positions import repeat
@@ -444,7 +445,7 @@ def index_select(input, dim, index):
     if index.ndim > 1:
         raise errors.new(IndexError, "index_select(): Index is supposed to be a vector")
     if index.array.size and (index.array.min() < 0 or index.array.max() >= _size(input, dim)):
-        raise errors.new(IndexError, "index out of range in self")
+        raise errors.new(IndexError, "index out of range in self", facts=ClassOutOfRange())
     return index_select_(input, index, dim)
 
 
@@ -557,7 +558,11 @@ def index_fill(input, dim, index, value):
     size = _size(input, dim)
     if index.array.size and (index.array.min() < -size or index.array.max() >= size):
         bad = index.array[(index.array < -size) | (index.array >= size)].flat[0]
-        raise errors.new(IndexError, f"index {bad} is out of bounds for dimension {dim} with size {size}")
+        raise errors.new(
+            IndexError,
+            f"index {bad} is out of bounds for dimension {dim} with size {size}",
+            facts=IndexOutOfBounds(int(bad), dim, size),
+        )
     if not hasattr(value, "array"):
         return index_fill_(input, index, dim, value)
     if value.ndim:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import asarray, ndarray
 
 from ..core import dtypes, errors
-from ..core.facts import NotContiguous
+from ..core.facts import CatMismatch, NotContiguous, SizeMismatch, StackMismatch
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.storage import copy_of
 from ..core.variable import Size, wrap
@@ -320,6 +320,7 @@ def _resolve(x_shape, shape):
         "A reshape keeps every number.",
         "make the product of the sizes equal; one size may be -1, it is then computed.",
         "chapter 09, Tensors",
+        SizeMismatch(total, tuple(shape)),
     )
 
 
@@ -413,6 +414,7 @@ def cat(tensors, dim=0):
                 raise errors.new(
                     RuntimeError,
                     f"Sizes of tensors must match except in dimension {dim}. Expected size {n} but got size {m} for tensor number {position} in the list.",
+                    facts=CatMismatch(dim),
                 )
     common = result_type(*tensors)
     nothing = (
@@ -457,6 +459,7 @@ def stack(tensors, dim=0):
             raise errors.new(
                 RuntimeError,
                 f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 and {list(x.shape)} at entry {position}",
+                facts=StackMismatch(),
             )
     common = result_type(*tensors)
     return stack_([x.to(common) for x in tensors], wrap_dim(dim, first.ndim + 1))

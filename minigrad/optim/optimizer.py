@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core import dispatch
+from ..core import dispatch, errors
+from ..core.facts import NoParameters, ParametersType, ResultOptimised
 from ..core.grad_mode import enable_grad, set_grad_enabled
 from ..core.node import RemovableHandle
 from ..nn.module import reset_grad
@@ -61,15 +62,20 @@ class Optimizer:
         for name in _HOOKS:
             self.__dict__[name] = OrderedDict()
         if isinstance(params, Tensor):
-            raise TypeError(
+            raise errors.new(
+                TypeError,
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
-                + typename(params)
+                + typename(params),
+                facts=ParametersType(),
             )
         self.state: defaultdict[Any, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        groups = list(params)
+        try:
+            groups = list(params)
+        except TypeError as error:
+            raise errors.new(TypeError, str(error), facts=ParametersType()) from None
         if not groups:
-            raise ValueError("optimizer got an empty parameter list")
+            raise errors.new(ValueError, "optimizer got an empty parameter list", facts=NoParameters())
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
@@ -134,7 +140,7 @@ class Optimizer:
             if not isinstance(p, Tensor):
                 raise TypeError("optimizer can only optimize Tensors, but one of the params is " + typename(p))
             if not (self.defaults.get("differentiable") or p.is_leaf or p.retains_grad):
-                raise ValueError("can't optimize a non-leaf Tensor")
+                raise errors.new(ValueError, "can't optimize a non-leaf Tensor", facts=ResultOptimised())
         for name, default in self.defaults.items():
             if default is required and name not in param_group:
                 raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")

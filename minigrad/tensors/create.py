@@ -15,6 +15,7 @@ from ..core import dtypes, errors
 from ..core.devices import device as only_cpu
 from ..core.devices import row_by_row
 from ..core.dispatch import state
+from ..core.facts import NotDifferentiable
 from ..core.grad_mode import no_grad
 from ..core.storage import like
 from ..core.variable import Variable, wrap
@@ -40,6 +41,7 @@ def _finish(array, requires_grad, device=None):
             "A derivative asks what a small change does; whole numbers have no small changes.",
             "write the numbers with decimal points (torch.tensor([1., 2.])) or pass dtype=torch.float32.",
             "chapter 09, Tensors",
+            NotDifferentiable(str(t.dtype)),
         )
     t.requires_grad = True
     return t

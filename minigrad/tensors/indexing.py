@@ -12,6 +12,7 @@ from ..autograd import inplace
 from ..core import errors
 from ..core.constants import as_tensor_like
 from ..core.dispatch import state
+from ..core.facts import IndexOutOfBounds, TooManyIndices
 from ..core.variable import Variable
 from ..ops.index import Positions, index_, index_put, require_mask
 from ..ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze, wrap_dim
@@ -78,6 +79,7 @@ def _take_apart(x, key, value=None):
             f"too many indices for tensor of dimension {x.array.ndim}",
             f"The key names {used} dimensions, the tensor has shape {tuple(x.array.shape)}.",
             instead="use fewer indices.",
+            facts=TooManyIndices(x.array.ndim),
         )
     dim = position = 0  # of the view so far, and of the tensor that was indexed
     positions = {}
@@ -157,7 +159,11 @@ def check_bounds(a, d, size):
         if not size:
             raise errors.new(IndexError, "index is out of bounds for dimension with size 0")
         bad = a[(a >= size) | (a < -size)].flat[0]
-        raise errors.new(IndexError, f"index {bad} is out of bounds for dimension {d} with size {size}")
+        raise errors.new(
+            IndexError,
+            f"index {bad} is out of bounds for dimension {d} with size {size}",
+            facts=IndexOutOfBounds(int(bad), d, size),
+        )
 
 
 def _after_ellipsis(key):
@@ -178,6 +184,7 @@ def _select(x, dim, i, position=0):
             IndexError,
             f"index {i} is out of bounds for dimension {position} with size {size}",
             instead=f"use an index from {-size} to {size - 1}.",
+            facts=IndexOutOfBounds(int(i), position, size),
         )
     return select(x, dim, i % size)
 
@@ -255,7 +262,11 @@ def setitem(x, key, value):
 def index_put_(x, positions, value, accumulate=False):
     """Write `value` at the positions (a tuple of ndarrays and slices), or add it there. Returns x."""
     if sum([p is not None for p in positions]) > x.array.ndim:
-        raise errors.new(IndexError, f"too many indices for tensor of dimension {x.array.ndim} (got {len(positions)})")
+        raise errors.new(
+            IndexError,
+            f"too many indices for tensor of dimension {x.array.ndim} (got {len(positions)})",
+            facts=TooManyIndices(x.array.ndim),
+        )
     check_fits(x, positions, value)
     check_written(x, value)
     return inplace.write(x, index_put, value, positions, accumulate)

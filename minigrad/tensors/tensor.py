@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import autograd
 from ..autograd import inplace
-from ..core import dtypes, errors, provenance, variable
+from ..core import dtypes, errors, facts, provenance, variable
 from ..core.arguments import forgiving
 from ..core.constants import as_tensor_like
 from ..core.devices import CPU, STRIDED, contiguous_format, row_by_row
@@ -30,6 +30,14 @@ from . import indexing, printing
 from .methods import Methods, number_first, with_array
 
 _new = object.__new__
+
+
+def _no_gradient_for_hook() -> RuntimeError:
+    return errors.new(
+        RuntimeError,
+        "cannot register a hook on a tensor that doesn't require gradient",
+        facts=facts.NoGradientToObserve("register_hook"),
+    )
 
 
 class Storage:
@@ -238,6 +246,7 @@ class Tensor(Methods):
                 "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a subgraph that "
                 "doesn't require differentiation use var_no_grad = var.detach().",
                 chapter="chapter 10, Controlling the graph",
+                facts=facts.FlagOfResult(),
             )
         if requires_grad and self.array.dtype.kind != "f":
             raise errors.new(
@@ -247,10 +256,13 @@ class Tensor(Methods):
                 "A derivative asks what a small change does; whole numbers have no small changes.",
                 "make the tensor with decimal points (torch.tensor([1., 2.])) or convert it with .float().",
                 "chapter 09, Tensors",
+                facts.NotDifferentiable(str(self.dtype)),
             )
         if requires_grad and self.version is INFERENCE and not state.inference:
             raise errors.new(
-                RuntimeError, "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed."
+                RuntimeError,
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.",
+                facts=facts.InferenceTensor(),
             )
         self._attach(requires_grad)
         self.requires = requires_grad
@@ -457,7 +469,11 @@ class Tensor(Methods):
         """Keep `.grad` of this result of an operation, too. No effect on leaves. Raises RuntimeError if it requires no gradient."""
         _not_transformed("retain_grad")
         if not self.requires_grad:
-            raise errors.new(RuntimeError, "can't retain_grad on Tensor that has requires_grad=False")
+            raise errors.new(
+                RuntimeError,
+                "can't retain_grad on Tensor that has requires_grad=False",
+                facts=facts.NoGradientToObserve("retain_grad"),
+            )
         if not self.is_leaf:
             node, number = self.edge
             hooks_of(node).retain[number] = weakref.ref(self)
@@ -476,7 +492,7 @@ class Tensor(Methods):
         Raises RuntimeError for a tensor that needs no gradient.
         """
         if not self.requires_grad:
-            raise errors.new(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
+            raise _no_gradient_for_hook()
         edge = leaf_edge(self) if self.is_leaf else self.edge
         if edge is None:  # a view made under no_grad: no gradient reaches it
             return add_hook({}, hook)
@@ -489,7 +505,7 @@ class Tensor(Methods):
         Raises RuntimeError for a tensor that is not a leaf or needs no gradient.
         """
         if not self.requires_grad:
-            raise errors.new(RuntimeError, "cannot register a hook on a tensor that doesn't require gradient")
+            raise _no_gradient_for_hook()
         if not self.is_leaf:
             raise errors.new(RuntimeError, "post accumulate grad hooks cannot be registered on non-leaf tensors")
         edge = leaf_edge(self)
@@ -505,6 +521,7 @@ class Tensor(Methods):
                 f"a Tensor with {self.array.size} elements cannot be converted to Scalar",
                 f"The tensor has shape {tuple(self.array.shape)}.",
                 instead="reduce it first (x.sum().item()), pick an element (x[0].item()), or use x.tolist().",
+                facts=facts.NotOneNumber(self.array.size),
             )
         return self.array.item()
 
@@ -545,12 +562,12 @@ class Tensor(Methods):
 
     def __len__(self) -> int:
         if self.array.ndim == 0:
-            raise errors.new(TypeError, "len() of a 0-d tensor")
+            raise errors.new(TypeError, "len() of a 0-d tensor", facts=facts.NoDimension())
         return len(self.array)
 
     def __iter__(self):
         if self.array.ndim == 0:
-            raise errors.new(TypeError, "iteration over a 0-d tensor")
+            raise errors.new(TypeError, "iteration over a 0-d tensor", facts=facts.NoDimension())
         return iter(self.unbind(0))
 
     def __contains__(self, element):
@@ -560,17 +577,24 @@ class Tensor(Methods):
         if self.array.size == 1:
             return builtins.bool(self.array.item())
         if not self.array.size:
-            raise errors.new(RuntimeError, "Boolean value of Tensor with no values is ambiguous")
+            raise errors.new(
+                RuntimeError, "Boolean value of Tensor with no values is ambiguous", facts=facts.AmbiguousTruth(0)
+            )
         raise errors.new(
             RuntimeError,
             "Boolean value of Tensor with more than one value is ambiguous",
             f"A condition needs one answer, the tensor of shape {tuple(self.array.shape)} has {self.array.size}.",
             instead="(x > 0).all() or (x > 0).any(); to choose element by element, torch.where(x > 0, a, b).",
+            facts=facts.AmbiguousTruth(self.array.size),
         )
 
     def _scalar(self):
         if self.array.size != 1:
-            raise errors.new(ValueError, "only one element tensors can be converted to Python scalars")
+            raise errors.new(
+                ValueError,
+                "only one element tensors can be converted to Python scalars",
+                facts=facts.NotOneNumber(self.array.size),
+            )
         return self.array.item()
 
     def __float__(self) -> float:
@@ -598,6 +622,7 @@ class Tensor(Methods):
                 "attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm usage, see "
                 "https://github.com/pytorch/pytorch/pull/103001",
                 instead="x.detach().clone().",
+                facts=facts.ResultCopied(),
             )
         if id(self) in memo:
             return memo[id(self)]

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
+from ..core import errors
 from ..core.errors import a_kind
+from ..core.facts import GraphCycle
 from ..scalar import Constant, Value, backward_order, checked_number, is_own_operation
 from ..words import listed, number
 from . import module_calls
@@ -216,7 +218,7 @@ def _record_value(graph: Recorded, root: Value) -> None:
         for obj in parents:
             found[id(obj)] = obj
             if obj._seq > node._seq:
-                raise GraphCycleError(_CYCLE)
+                raise errors.new(GraphCycleError, _CYCLE, facts=GraphCycle())
     graph.objects = objects = sorted(found.values(), key=attrgetter("_seq"))
     index = {id(obj): i for i, obj in enumerate(objects)}
     graph.order = [index[id(node)] for node in operations]
@@ -681,7 +683,7 @@ def _postorder(root: Any, parents_of: Callable[[Any], Iterable], reader: Reader)
             continue
         if id(obj) in state:
             if not state[id(obj)]:
-                raise GraphCycleError(_CYCLE)
+                raise errors.new(GraphCycleError, _CYCLE, facts=GraphCycle())
             continue
         state[id(obj)] = False
         stack.append((obj, True))
@@ -692,7 +694,7 @@ def _postorder(root: Any, parents_of: Callable[[Any], Iterable], reader: Reader)
                     "wrap it in your class first, so that every parent is an object of it."
                 )
             if state.get(id(parent)) is False:
-                raise GraphCycleError(_CYCLE)
+                raise errors.new(GraphCycleError, _CYCLE, facts=GraphCycle())
             if id(parent) not in state:
                 stack.append((parent, False))
     return order

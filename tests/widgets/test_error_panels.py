@@ -9,7 +9,7 @@ from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
 import minigrad as torch
-from minigrad.core import provenance
+from minigrad.core import errors, provenance
 from tools import golden
 from widgets import explain
 from widgets.error_panel import Panels
@@ -540,3 +540,42 @@ def test_an_error_of_a_picture_shows_only_the_learners_lines(shell, cell, says):
     text, _ = provoke(shell, ["from minigrad import Value\nfrom widgets import duel, graph\ny = Value(2.0) * 3", cell])
     assert says in text and cell in text and "%tb shows" in text
     assert "graph.py" not in text and "files.py" not in text
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_panels_do_not_read_the_sentences_of_the_engine(shell, monkeypatch):
+    """Every panel about an error of minigrad still comes, with the same text, when the engine words all its errors differently."""
+    new = errors.new
+    reworded = []
+
+    def other_words(kind, sentence, *parts, **named):
+        error = new(kind, sentence, *parts, **named)
+        error.args = ("The engine says this in other words.",)
+        reworded.append(error)
+        return error
+
+    def panel(cells, title):
+        shell.reset()
+        text, error = provoke(shell, cells)
+        assert title in text, (title, error)
+        return text[text.rindex(title) :], error
+
+    for cells, title, _ in CASES.values():
+        if title == "A graph must not bite its own tail":
+            cells = [OWN_ENGINE, *cells]
+        text, error = panel(cells, title)
+        with monkeypatch.context() as patch:
+            patch.setattr(errors, "new", other_words)
+            again, other = panel(cells, title)
+        assert again == text
+        assert (
+            str(other) == str(error)
+            if explain.moment.Moment(error, error.__traceback__).by_python
+            else other in reworded
+        )
+
+
+def test_only_sentences_of_python_are_read():
+    with_pattern = [row.about for row in explain.ROWS if row.pattern is not None]
+    assert set(with_pattern) <= {TypeError, AttributeError} and len(with_pattern) <= 8
+    assert sum(not issubclass(row.about, BaseException) for row in explain.ROWS) >= 48

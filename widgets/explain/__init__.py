@@ -46,6 +46,6 @@ def explain(error: BaseException, tb, shell=None) -> Card | None:
 
 def find(moment: Moment) -> Answer | None:
     for row in ROWS:
-        if (found := row.found(moment)) is not None and (answer := row.answer(moment, found)) is not None:
+        if (subject := row.subject(moment)) is not None and (answer := row.answer(moment, subject)) is not None:
             return answer
     return from_message(moment)

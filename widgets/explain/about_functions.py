@@ -37,23 +37,23 @@ def gradient_shape(m: Moment, about: facts.GradientShape) -> Answer:
                   [Table(["", "shape"], [["input", str(expected)], ["gradient", str(got)]], bad={(1, 1)})], 13)  # fmt: skip
 
 
-@row(TypeError, r"^save_for_backward can only save variables, but argument (\d+) is of type (\w+)")
-def saved_number(m: Moment, found) -> Answer:
-    return Answer("Only tensors are saved this way", f"Argument {int(found[1]) + 1} is a {found[2]}. `save_for_backward` watches versions, which only tensors have.",
+@row(facts.SavedType)
+def saved_number(m: Moment, about: facts.SavedType) -> Answer:
+    return Answer("Only tensors are saved this way", f"Argument {about.index + 1} is a {about.type}. `save_for_backward` watches versions, which only tensors have.",
                   "Keep numbers, flags and shapes as attributes: `ctx.k = k`.",
                   ("tensors as attributes, `ctx.x = x`", "it works, but an in-place write goes unnoticed, and a result kept so is a reference cycle"), chapter=13)  # fmt: skip
 
 
-@row(RuntimeError, r"^Legacy autograd function with non-static forward method")
-def legacy(m: Moment, _) -> Answer:
+@row(facts.FunctionCalled)
+def legacy(m: Moment, _: facts.FunctionCalled) -> Answer:
     return Answer("A Function is not called, it is applied", "`forward` and `backward` are static methods; the class is never made into an object.",
                   "Write `MyFunction.apply(x)`, and `@staticmethod` above both methods.",
                   ("calling `MyFunction.forward(ctx, x)`", "it computes, and records nothing"),
                   [], 13, "y = MyFunction.apply(x)")  # fmt: skip
 
 
-@row(RuntimeError, r"^trying to differentiate twice a function that was marked with @once_differentiable")
-def only_once(m: Moment, _) -> Answer:
+@row(facts.OnceDifferentiable)
+def only_once(m: Moment, _: facts.OnceDifferentiable) -> Answer:
     return Answer("This rule has no derivative of its own", "`backward` was marked with `@once_differentiable`: it computes outside of the graph (in numpy, say), so its "
                   "result does not depend on anything that could be differentiated again.",
                   "Write `backward` in operations of tensors, and leave the decorator away; or ask for first derivatives only, without `create_graph=True`.",

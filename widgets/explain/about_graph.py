@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import math
 
 from minigrad.core import facts
 
 from ..show import Chain, Link, Table
 from . import history
-from .answers import Answer, Row, row, shape
+from .answers import Answer, Row, row
 from .moment import Moment
 
 ROWS: list[Row] = []
@@ -43,7 +44,7 @@ def _chain(steps) -> list:
     links, cut = [], False
     for s in steps:
         if s.cut and not cut:
-            links.append(Link(s.code, s.cut, "bad"))
+            links.append(Link(s.code, s.cut.why, "bad"))
             cut = True
         else:
             links.append(Link(s.code, "no graph from here on" if cut and s is steps[-1] else "", "off" if cut else ""))
@@ -56,8 +57,8 @@ NO_FLAG = (
 )
 
 
-@row(RuntimeError, r"element \d+ of tensors does not require grad and does not have a grad_fn")
-def no_graph(m: Moment, _) -> Answer:
+@row(facts.NoGraph)
+def no_graph(m: Moment, _: facts.NoGraph) -> Answer:
     root = _root(m)
     thing, steps = m.value(root), history.chain(m, root)
     name = ast.unparse(root) if root is not None else "this tensor"
@@ -71,28 +72,31 @@ def no_graph(m: Moment, _) -> Answer:
     ):  # the source says so, and the tensor itself does not
         steps, cut = [], None
     off = noted is None and getattr(thing, "detached_by", "") == "no_grad"
-    if cut is None:
+    reason = cut.cut if cut is not None else None
+    if cut is None or reason is None:
         what = f"No graph leads to `{name}`: none of the tensors behind it requires gradients, or recording was off when it was computed."
         if off:
             what = f"No graph leads to `{name}`: recording was off when it was computed."
         fix = "Make the inputs with `requires_grad=True` before computing with them, and compute outside `no_grad`."
-    elif cut.cut.startswith("made"):
-        what = f"No graph leads to `{name}`. As the code reads, its input `{cut.name}` was {cut.cut}."
+    elif reason.kind == "constant":
+        what = f"No graph leads to `{name}`. As the code reads, its input `{cut.name}` was {reason.why}."
         fix = f"Make it with `requires_grad=True` (or call `{cut.name}.requires_grad_()`), then compute `{name}` again."
     else:
-        what = f"The graph behind `{name}` was cut: {cut.cut}."
-        if noted is None and not (off and "no_grad" in cut.cut):
-            what = f"No graph leads to `{name}`. As the code reads, it was probably cut here: {cut.cut}."
-        fix = "Remove the cut from the computation of the loss, and keep it only for what you print or store."
-        if "frozen" in cut.cut:
-            fix = "Leave at least the parameters that are to be trained with `requires_grad=True`."
-        elif "no_grad" in cut.cut or "recording was off" in cut.cut:
-            fix = "Compute the loss outside `no_grad`; the block is for updates and for evaluation."
+        what = f"The graph behind `{name}` was cut: {reason.why}."
+        if noted is None and not (off and reason.kind == "no_grad"):
+            what = f"No graph leads to `{name}`. As the code reads, it was probably cut here: {reason.why}."
+        fix = {
+            "frozen": "Leave at least the parameters that are to be trained with `requires_grad=True`.",
+            "no_grad": "Compute the loss outside `no_grad`; the block is for updates and for evaluation.",
+        }.get(
+            reason.kind,
+            "Remove the cut from the computation of the loss, and keep it only for what you print or store.",
+        )
     return Answer("The backward pass has nowhere to go", what, fix, NO_FLAG, _chain(steps), 10)
 
 
-@row(RuntimeError, r"^Trying to backward through the graph a second time")
-def second_time(m: Moment, _) -> Answer:
+@row(facts.GraphFreed)
+def second_time(m: Moment, _: facts.GraphFreed) -> Answer:
     root = _root(m)
     name = ast.unparse(root) if root is not None else "the result"
     picture = [Chain(Link("forward", "the nodes save what their rules need"), Link("backward", "uses it and frees it"),
@@ -108,12 +112,15 @@ def second_time(m: Moment, _) -> Answer:
     )  # fmt: skip
 
 
-@row(RuntimeError, r"^grad can be implicitly created only for scalar outputs")
-def not_a_number(m: Moment, _) -> Answer:
+@row(facts.SeedMissing)
+def not_a_number(m: Moment, about: facts.SeedMissing) -> Answer:
     root = _root(m)
-    thing = m.value(root)
     name = ast.unparse(root) if root is not None else "the result"
-    size = f" has shape {shape(thing)}: {thing.array.size} numbers" if thing is not None else " is not a single number"
+    size = (
+        f" has shape {about.shape}: {math.prod(about.shape)} numbers"
+        if m.value(root) is not None
+        else " is not a single number"
+    )
     picture = [Table(["you write", "each entry counts", "the gradients are those of"],
                      [["`.sum().backward()`", "1", "the sum"], ["`.mean().backward()`", "1/n", "the mean: n times smaller"],
                       ["`.backward(v)`", "v", "the sum of v times the entries"]])]  # fmt: skip
@@ -137,11 +144,11 @@ def seed_shape(m: Moment, about: facts.SeedShape) -> Answer:
     )  # fmt: skip
 
 
-@row(TypeError, r"^(?:gradients can be either Tensors or None, but got|'(?=float|int))\s?(\w+)")
-def seed_type(m: Moment, found) -> Answer | None:
+@row(facts.SeedType)
+def seed_type(m: Moment, about: facts.SeedType) -> Answer | None:
     if m.calls("backward") is None:
         return None
-    return Answer("The starting gradient must be a tensor", f"`backward` was given a plain {found[1]}. It takes one weight for each entry, as a tensor.",
+    return Answer("The starting gradient must be a tensor", f"`backward` was given a plain {about.type}. It takes one weight for each entry, as a tensor.",
                   "For a single number no argument is needed: `loss.backward()`. To scale the gradients write `(2 * loss).backward()`.", chapter=8)  # fmt: skip
 
 
@@ -180,25 +187,25 @@ def unused(m: Moment, about: facts.UnusedInputs) -> Answer:
     )  # fmt: skip
 
 
-@row(RuntimeError, r"^One of the differentiated Tensors does not require grad")
-def asked_constant(m: Moment, _) -> Answer:
+@row(facts.InputWithoutGradient)
+def asked_constant(m: Moment, _: facts.InputWithoutGradient) -> Answer:
     return Answer("A gradient was asked for a constant",
                   "One of the inputs given to `autograd.grad` does not require gradients, so nothing was recorded about it.",
                   "Make it with `requires_grad=True` before the forward pass, and run that again.",
                   ("switching the flag on now", "the graph that exists was recorded without this tensor"), chapter=10)  # fmt: skip
 
 
-@row(RuntimeError, r"^you can only change requires_grad flags of leaf variables")
-def flag_of_result(m: Moment, _) -> Answer:
+@row(facts.FlagOfResult)
+def flag_of_result(m: Moment, _: facts.FlagOfResult) -> Answer:
     return Answer("The flag of a result is not yours to set",
                   "A result requires gradients because something it was computed from does. Only leaves, which no operation made, can be switched.",
                   "To go on without the graph: `h = h.detach()`. To freeze a layer: switch its parameters off before the forward pass.",
                   ("setting the flag before `backward` on every tensor", "gradients flow by the graph, and the graph is already there"), chapter=10)  # fmt: skip
 
 
-@row(RuntimeError, r"^(can't retain_grad on Tensor|cannot register a hook on a tensor)")
-def nothing_to_retain(m: Moment, found) -> Answer:
-    what = "keep a gradient" if "retain" in found[0] else "listen to a gradient"
+@row(facts.NoGradientToObserve)
+def nothing_to_retain(m: Moment, about: facts.NoGradientToObserve) -> Answer:
+    what = "keep a gradient" if about.method == "retain_grad" else "listen to a gradient"
     return Answer("No gradient will ever arrive here",
                   f"You asked to {what} of a tensor that is in no graph: it does not require gradients.",
                   "Make it, or something it is computed from, with `requires_grad=True`, and outside `no_grad`.",
@@ -206,17 +213,14 @@ def nothing_to_retain(m: Moment, found) -> Answer:
                   _chain(history.chain(m, m.calls("retain_grad") or m.calls("register_hook"))), 11)  # fmt: skip
 
 
-@row(RuntimeError, r"^Only Tensors created explicitly by the user \(graph leaves\) support the deepcopy")
-def copied_result(m: Moment, _) -> Answer:
+@row(facts.ResultCopied)
+def copied_result(m: Moment, _: facts.ResultCopied) -> Answer:
     return Answer("A result cannot be copied with its history", "`deepcopy` would have to copy the whole graph behind this tensor.",
                   "`x.detach().clone()` copies the numbers; deep-copy a model before its parameters are replaced by results.", chapter=10)  # fmt: skip
 
 
-@row(
-    RuntimeError,
-    r"^Inference tensors cannot be saved for backward|inference tensor outside InferenceMode|on inference tensor outside",
-)
-def inference(m: Moment, _) -> Answer:
+@row(facts.InferenceTensor)
+def inference(m: Moment, _: facts.InferenceTensor) -> Answer:
     return Answer("A tensor from inference_mode cannot join a graph",
                   "Tensors made under `inference_mode` carry no version counter, which is what makes them cheap, so no node may save one.",
                   "Use `torch.no_grad()` where the result is used in training later, or make a copy: `h.clone()`.",
@@ -224,15 +228,15 @@ def inference(m: Moment, _) -> Answer:
                   [Chain(Link("inference_mode", "no version counter"), Link("training", "a node wants to save it", "bad"))], 10)  # fmt: skip
 
 
-@row((ValueError,), r"graph has a cycle|own ancestor")
-def cycle(m: Moment, _) -> Answer:
+@row(facts.GraphCycle)
+def cycle(m: Moment, _: facts.GraphCycle) -> Answer:
     return Answer("A graph must not bite its own tail", "A node is, through its parents, its own ancestor. No order can compute such a graph.",
                   "A result's `_prev` holds the operands it was computed from, which existed before it. Look for a parent that is assigned later.",
                   ("a set of visited nodes", "it stops the walk, but the order that comes out is wrong"),
                   [Chain(Link("a"), Link("b", "made from a"), Link("a", "made from b?", "bad"))], 2)  # fmt: skip
 
 
-@row(RecursionError, r"maximum recursion depth", python=True)
+@row(RecursionError)
 def too_deep(m: Moment, _) -> Answer | None:
     frames = {t.tb_frame.f_code.co_name: t for t in m.frames[-20:]}
     walks = [name for name, t in frames.items() if "_prev" in (*t.tb_frame.f_code.co_names,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
 
 from ..magics.reading import close, is_number_with_graph
 from .answers import Answer, Row, row
@@ -24,11 +23,14 @@ INSTEAD = {  # what programs from elsewhere import, and what it is called here
 }
 
 
-@row(ModuleNotFoundError, r"^No module named '(torch|torchviz|micrograd)\b", python=True)
-def not_installed(m: Moment, found) -> Answer:
-    code, why = INSTEAD[found[1]]
-    return Answer(f"{found[1]} is not installed", f"This program was written for {found[1]}. {why}", "Write this line instead:",
-                  chapter=None if found[1] == "micrograd" else 0, code=code)  # fmt: skip
+@row(ModuleNotFoundError)
+def not_installed(m: Moment, error: ModuleNotFoundError) -> Answer | None:
+    name = (error.name or "").partition(".")[0]
+    if name not in INSTEAD:
+        return None
+    code, why = INSTEAD[name]
+    return Answer(f"{name} is not installed", f"This program was written for {name}. {why}", "Write this line instead:",
+                  chapter=None if name == "micrograd" else 0, code=code)  # fmt: skip
 
 
 def _of_minigrad(thing: object) -> bool:
@@ -38,13 +40,14 @@ def _of_minigrad(thing: object) -> bool:
     )
 
 
-@row(NameError, r"^name '(\w+)' is not defined", python=True)
-def misspelt(m: Moment, found) -> Answer | None:
-    near = [name for name in close(found[1], m.names) if _of_minigrad(m.names[name])]
-    if not near or hasattr(builtins, found[1]):
+@row(NameError)
+def misspelt(m: Moment, error: NameError) -> Answer | None:
+    name = error.name or ""  # empty for a local variable that has no value yet
+    near = [other for other in close(name, m.names) if _of_minigrad(m.names[other])]
+    if not near or hasattr(builtins, name):
         return None
-    return Answer(f"There is no `{found[1]}`", f"No variable of that name exists here, but there is `{near[0]}`.",
-                  f"If you meant `{near[0]}`, correct the name. If not, run the cell that defines `{found[1]}` first.", chapter=0)  # fmt: skip
+    return Answer(f"There is no `{name}`", f"No variable of that name exists here, but there is `{near[0]}`.",
+                  f"If you meant `{near[0]}`, correct the name. If not, run the cell that defines `{name}` first.", chapter=0)  # fmt: skip
 
 
 LOADED_BY = {
@@ -58,9 +61,11 @@ LOADED_BY = {
 }
 
 
-@row(NameError, r"^name '(\w+)' is not defined", python=True)
-def unknown_name(m: Moment, found) -> Answer:
-    name = found[1]
+@row(NameError)
+def unknown_name(m: Moment, error: NameError) -> Answer | None:
+    name = error.name
+    if not name:
+        return None
     what = "No variable of that name exists in this kernel. After a restart of the kernel nothing exists until its cell is run again."
     if name in LOADED_BY:
         return Answer(
@@ -73,11 +78,11 @@ def unknown_name(m: Moment, found) -> Answer:
     )
 
 
-@row(AttributeError, r"object has no attribute '(\w+)'", python=True)
-def misspelt_attribute(m: Moment, found) -> Answer | None:
-    thing: Any = getattr(m.error, "obj", None)
-    near = close(found[1], dir(thing)) if _of_minigrad(thing) else []
+@row(AttributeError)
+def misspelt_attribute(m: Moment, error: AttributeError) -> Answer | None:
+    thing, name = error.obj, error.name or ""
+    near = close(name, dir(thing)) if _of_minigrad(thing) else []
     if not near:
         return None
-    return Answer(f"There is no `.{found[1]}`", f"A {type(thing).__name__} has no attribute of that name, but it has `.{near[0]}`.",
+    return Answer(f"There is no `.{name}`", f"A {type(thing).__name__} has no attribute of that name, but it has `.{near[0]}`.",
                   f"If you meant `.{near[0]}`, correct the name.")  # fmt: skip

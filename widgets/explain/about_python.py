@@ -22,7 +22,7 @@ UNCALLED = {"function", "method", "builtin_function_or_method", "type", "generat
 OPERANDS = r"^unsupported operand type\(s\) for [^:]+: '(\w+)' and '(\w+)'"
 
 
-@row(TypeError, r"^must be real number, not (Value|Tensor)", python=True)
+@row(TypeError, r"^must be real number, not (Value|Tensor)")
 def into_math(m: Moment, found) -> Answer | None:
     calls = (
         [n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and ast.unparse(n.func).startswith("math.")]
@@ -39,7 +39,7 @@ def into_math(m: Moment, found) -> Answer | None:
                   chapter=6, code=f"{owner}.{method}()") if hasattr(Value, method) else None  # fmt: skip
 
 
-@row(TypeError, r"^'(\w+)' object is not callable", python=True)
+@row(TypeError, r"^'(\w+)' object is not callable")
 def attribute_called(m: Moment, found) -> Answer | None:
     for name in ("grad", "data"):
         owner = m.calls(name)
@@ -51,7 +51,7 @@ def attribute_called(m: Moment, found) -> Answer | None:
     return None
 
 
-@row(TypeError, OPERANDS, python=True)
+@row(TypeError, OPERANDS)
 def not_called(m: Moment, found) -> Answer | None:
     return uncalled(m, next((kind for kind in found.groups() if kind in UNCALLED), ""))
 
@@ -75,7 +75,7 @@ def uncalled(m: Moment, kind: str) -> Answer | None:
                   f"Call it: `{name}(...)`." if name else "Put parentheses with its arguments behind its name.", chapter=2)  # fmt: skip
 
 
-@row(TypeError, OPERANDS, python=True)
+@row(TypeError, OPERANDS)
 def computes_with_none(m: Moment, found) -> Answer | None:
     if "NoneType" not in found.groups():
         return None

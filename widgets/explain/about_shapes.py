@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 
 from minigrad.core import facts
 
@@ -75,17 +75,14 @@ def product(m: Moment, about: facts.ProductMismatch) -> Answer:
                   fix + ".", ("`*` instead of `@`", "it multiplies entry by entry, which is another computation and often broadcasts without an error"), picture, 9)  # fmt: skip
 
 
-@row(RuntimeError, r"^shape '(\[.*?\])' is invalid for input of size (\d+)")
-def reshaped(m: Moment, found) -> Answer:
-    wanted = [int(n) for n in re.findall(r"-?\d+", found[1])]
-    known = 1
-    for n in wanted:
-        known *= n if n != -1 else 1
-    count = f"{' × '.join(str(n) for n in wanted if n != -1)} = {known}"
-    return Answer("The new shape has another number of places", f"There are {found[2]} numbers, and the shape asks for {count}"
-                  f"{', times something' if -1 in wanted else ''}.", "Let one size be computed: `x.reshape(len(x), -1)`. The product of the sizes must stay the same.",
+@row(facts.SizeMismatch)
+def reshaped(m: Moment, about: facts.SizeMismatch) -> Answer:
+    sizes = [n for n in about.shape if n != -1]
+    count = f"{' × '.join(map(str, sizes))} = {math.prod(sizes)}"
+    return Answer("The new shape has another number of places", f"There are {about.count} numbers, and the shape asks for {count}"
+                  f"{', times something' if -1 in about.shape else ''}.", "Let one size be computed: `x.reshape(len(x), -1)`. The product of the sizes must stay the same.",
                   ("`resize_` or cutting off the rest", "numbers are lost or made up, without an error"),
-                  [Chain(Link(f"{found[2]} numbers"), Link(found[1], count, "bad"))], 9)  # fmt: skip
+                  [Chain(Link(f"{about.count} numbers"), Link(str(list(about.shape)), count, "bad"))], 9)  # fmt: skip
 
 
 @row(facts.NotContiguous)
@@ -98,37 +95,40 @@ def viewed(m: Moment, about: facts.NotContiguous) -> Answer:
                   ("giving `view` the sizes in another order", "it may run, and mix rows with columns"), picture, 9)  # fmt: skip
 
 
-@row(
-    RuntimeError, r"^Sizes of tensors must match except in dimension (\d+)|^stack expects each tensor to be equal size"
-)
-def joined(m: Moment, found) -> Answer:
-    named = [(text, tuple(t.shape)) for text, t in m.tensors()]
-    picture = [Table(["", "shape"], [[n, str(s)] for n, s in named])] if named else []
-    if found[1] is not None:
-        return Answer("The pieces do not line up", f"`cat` joins along dimension {found[1]}; in all other dimensions the pieces must be equal.",
-                      f"Join along the dimension in which they differ (`dim=...`), or make the others equal first. This call used dim={found[1]}.",
-                      picture=picture, chapter=9)  # fmt: skip
+def _shapes(m: Moment) -> list[Table]:
+    named = [[text, str(tuple(t.shape))] for text, t in m.tensors()]
+    return [Table(["", "shape"], named)] if named else []
+
+
+@row(facts.CatMismatch)
+def not_aligned(m: Moment, about: facts.CatMismatch) -> Answer:
+    return Answer("The pieces do not line up", f"`cat` joins along dimension {about.dim}; in all other dimensions the pieces must be equal.",
+                  f"Join along the dimension in which they differ (`dim=...`), or make the others equal first. This call used dim={about.dim}.",
+                  picture=_shapes(m), chapter=9)  # fmt: skip
+
+
+@row(facts.StackMismatch)
+def not_stackable(m: Moment, _: facts.StackMismatch) -> Answer:
     return Answer("Only equal shapes can be stacked", "`stack` makes a new dimension, so all pieces must have the same shape.",
-                  "`cat` joins along a dimension that is there; pieces of different lengths must be padded first.", picture=picture, chapter=9)  # fmt: skip
+                  "`cat` joins along a dimension that is there; pieces of different lengths must be padded first.", picture=_shapes(m), chapter=9)  # fmt: skip
 
 
-@row(IndexError, r"^index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)")
-def outside(m: Moment, found) -> Answer:
-    i, d, n = found.groups()
+@row(facts.IndexOutOfBounds)
+def outside(m: Moment, about: facts.IndexOutOfBounds) -> Answer:
+    i, d, n = about.index, about.dim, about.size
     extra = " Counting starts at 0." if i == n else ""
-    return Answer("There is no such entry", f"Dimension {d} has {n} entries, numbered 0 to {int(n) - 1} (or −{n} to −1 from the end). Asked for: {i}.{extra}",
+    return Answer("There is no such entry", f"Dimension {d} has {n} entries, numbered 0 to {n - 1} (or −{n} to −1 from the end). Asked for: {i}.{extra}",
                   "`x[-1]` is the last one. In a loop, `range(len(x))` never goes too far.", chapter=9)  # fmt: skip
 
 
-@row(IndexError, r"^too many indices for tensor of dimension (\d+)")
-def too_many(m: Moment, found) -> Answer:
-    named = [(text, tuple(t.shape)) for text, t in m.tensors()]
-    return Answer("The tensor has fewer dimensions than the key", f"It has {found[1]}, and the brackets name more.",
+@row(facts.TooManyIndices)
+def too_many(m: Moment, about: facts.TooManyIndices) -> Answer:
+    return Answer("The tensor has fewer dimensions than the key", f"It has {about.ndim}, and the brackets name more.",
                   "Look at `x.shape`: an earlier step (`sum`, `x[0]`, `squeeze`) took a dimension away; `keepdim=True` keeps it.",
-                  picture=[Table(["", "shape"], [[n, str(s)] for n, s in named])] if named else [], chapter=9)  # fmt: skip
+                  picture=_shapes(m), chapter=9)  # fmt: skip
 
 
-@row(TypeError, r"^(len\(\) of|iteration over) a 0-d tensor")
-def no_dimension(m: Moment, found) -> Answer:
+@row(facts.NoDimension)
+def no_dimension(m: Moment, about: facts.NoDimension) -> Answer:
     return Answer("A 0-d tensor is a single number", "It has no dimension to count or to walk along.",
                   "`x.item()` gives the number, `x.reshape(1)` a vector of one. If a list was expected: an earlier `sum` or `mean` has reduced it.", chapter=9)  # fmt: skip

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 
+import numpy as np
+
+from minigrad.core import facts
 from minigrad.scalar import Value
 from minigrad.tracing.trace import is_tensor
 
@@ -21,41 +24,45 @@ NO_FLOAT = (
 )
 
 
-@row(
-    AttributeError,
-    r"^'(float|int|ndarray|bool|float32|float64)' object has no attribute '(backward|grad|requires_grad|detach|item|retain_grad)'",
-    python=True,
-)
-def plain_number(m: Moment, found) -> Answer | None:
-    owner = m.calls(found[2])
-    if owner is None:
-        owner = (
-            next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[2]), None)
-            if m.tree is not None
-            else None
-        )
+NUMBERS = (bool, int, float, np.ndarray, np.floating)
+OF_TENSORS = ("backward", "grad", "requires_grad", "detach", "item", "retain_grad")
+
+
+@row(AttributeError)
+def plain_number(m: Moment, error: AttributeError) -> Answer | None:
+    number, attribute = error.obj, error.name
+    if not isinstance(number, NUMBERS) or attribute not in OF_TENSORS:
+        return None
+    owner = _owner(m, attribute)
     steps = history.chain(m, owner)
-    cut = next((s.cut for s in steps if s.cut), "")
-    if not cut and found[2] != "backward":  # lr.grad: a number that never was a tensor
+    cut = next((s.cut for s in steps if s.cut), None)
+    if cut is None and attribute != "backward":  # lr.grad: a number that never was a tensor
         return None
     name = ast.unparse(owner) if owner is not None else "it"
-    links = [Link(s.code, s.cut, "bad" if s.cut else "off") for s in steps]
-    became = f" As the code reads, it became one here: {cut}." if cut else ""
-    return Answer("A plain number has no graph", f"`{name}` is a Python {found[1]}, not a tensor or Value.{became}",
+    kind = ("numpy " if isinstance(number, (np.ndarray, np.generic)) else "Python ") + type(number).__name__
+    links = [Link(s.code, s.cut.why if s.cut else "", "bad" if s.cut else "off") for s in steps]
+    became = f" As the code reads, it became one here: {cut.why}." if cut else ""
+    return Answer("A plain number has no graph", f"`{name}` is a {kind}, not a tensor or Value.{became}",
                   "Keep the tensor for `backward()`, and take `.item()` (or `.data`) only of what you print or store.",
                   NO_FLOAT, [Chain(*links)] if links else [], 15)  # fmt: skip
 
 
-def _grad_owner(m: Moment) -> ast.expr | None:
-    for node in ast.walk(m.tree) if m.tree is not None else ():
-        if isinstance(node, ast.Attribute) and node.attr == "grad":
-            return node.value
-    return None
+def _owner(m: Moment, attribute: str) -> ast.expr | None:
+    """The expression before `.attribute` in the line at fault, preferably in a call."""
+    nodes = (n for n in ast.walk(m.tree) if isinstance(n, ast.Attribute)) if m.tree is not None else ()
+    return m.calls(attribute) or next((n.value for n in nodes if n.attr == attribute), None)
 
 
-@row((TypeError, AttributeError), r"NoneType", python=True)
-def gradient_is_none(m: Moment, _) -> Answer | None:
-    owner = _grad_owner(m)
+@row(TypeError, r"NoneType")
+@row(AttributeError)
+def gradient_is_none(m: Moment, error) -> Answer | None:
+    if isinstance(error, AttributeError) and (error.obj is not None or error.name is None):
+        return None
+    owner = (
+        next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == "grad"), None)
+        if m.tree
+        else None
+    )
     if owner is None:
         return None
     thing, name = m.value(owner), m.owner(owner)
@@ -97,14 +104,11 @@ def reassigned_leaf(m: Moment, name: str, thing, facts, again, known: bool) -> A
                   [Chain(*links) if again is not None else Table(["", name], facts)], 2)  # fmt: skip
 
 
-@row(AttributeError, r"^'NoneType' object has no attribute '(backward|data|grad_fn|item|shape)'", python=True)
-def forgot_return(m: Moment, found) -> Answer | None:
-    owner = (
-        m.calls(found[1])
-        or next((n.value for n in ast.walk(m.tree) if isinstance(n, ast.Attribute) and n.attr == found[1]), None)
-        if m.tree is not None
-        else None
-    )
+@row(AttributeError)
+def forgot_return(m: Moment, error: AttributeError) -> Answer | None:
+    if error.obj is not None or error.name not in ("backward", "data", "grad_fn", "item", "shape"):
+        return None
+    owner = _owner(m, error.name)
     if owner is None:
         return None
     call = made_by(m, owner)
@@ -114,8 +118,8 @@ def forgot_return(m: Moment, found) -> Answer | None:
     return returned_none(m, owner)
 
 
-@row(RuntimeError, r"^Can't call numpy\(\) on Tensor that requires grad")
-def to_numpy(m: Moment, _) -> Answer:
+@row(facts.ConvertedToNumpy)
+def to_numpy(m: Moment, _: facts.ConvertedToNumpy) -> Answer:
     owner = m.calls("numpy")
     direct = owner is not None
     name = ast.unparse(owner) if owner is not None else next((text for text, t in m.tensors() if t.requires_grad), "x")
@@ -130,8 +134,8 @@ def to_numpy(m: Moment, _) -> Answer:
                   [Chain(Link(name, "requires grad"), Link("numpy", "records nothing", "bad"), Link("loss", "no gradient comes back", "off"))], 10)  # fmt: skip
 
 
-@row(RuntimeError, r"^Boolean value of Tensor with (more than one value|no values) is ambiguous")
-def truth(m: Moment, _) -> Answer:
+@row(facts.AmbiguousTruth)
+def truth(m: Moment, _: facts.AmbiguousTruth) -> Answer:
     named = [[text, shape(t)] for text, t in m.tensors()]
     return Answer("A condition needs one answer", "The tensor gives an answer for every entry, `if` and `while` need a single one.",
                   "One answer for all: `(x > 0).all()` or `.any()`. A choice for every entry: `torch.where(x > 0, a, b)`.",
@@ -139,46 +143,42 @@ def truth(m: Moment, _) -> Answer:
                   [Table(["", "shape"], named)] if named else [], 2)  # fmt: skip
 
 
-@row(
-    (RuntimeError, ValueError),
-    r"^a Tensor with (\d+) elements cannot be converted to Scalar|^only one element tensors can be converted to Python scalars",
-)
-def not_one_number(m: Moment, found) -> Answer:
+@row(facts.NotOneNumber)
+def not_one_number(m: Moment, about: facts.NotOneNumber) -> Answer:
     named = [[text, shape(t)] for text, t in m.tensors()]
-    return Answer("Several numbers are not one number", f"This tensor has {found[1] or 'several'} entries, and a Python number was asked for.",
+    return Answer("Several numbers are not one number", f"This tensor has {about.size} entries, and a Python number was asked for.",
                   "Reduce first (`x.mean().item()`), pick one (`x[0].item()`), or take them all (`x.tolist()`).",
                   ("`x.item()` on the loss of a batch with `reduction='none'`", "the loss itself should be reduced: that decides the gradients, too"),
                   [Table(["", "shape"], named)] if named else [], 8)  # fmt: skip
 
 
-@row(RuntimeError, r"(?i)^only Tensors of floating point (?:and complex )?dtype can require gradients")
-def whole_numbers(m: Moment, _) -> Answer:
+@row(facts.NotDifferentiable)
+def whole_numbers(m: Moment, _: facts.NotDifferentiable) -> Answer:
     return Answer("Whole numbers have no small changes", "The tensor holds whole numbers (or True and False). A derivative asks what a small change does.",
                   "Write decimal points, `torch.tensor([1., 2.])`, or convert: `x.float()`.",
                   ("converting after the computation", "the part before stays without gradients"), [Chain(Link("int64", "1 → 2", "bad"), Link("float32", "1 → 1.0001"))], 9)  # fmt: skip
 
 
-@row(RuntimeError, r"^expected m1 and m2 to have the same dtype, but got: (?:c10::)?(\w+) != (?:c10::)?(\w+)")
-def two_dtypes(m: Moment, found) -> Answer:
+@row(facts.DtypesDiffer)
+def two_dtypes(m: Moment, about: facts.DtypesDiffer) -> Answer:
     named = [[text, str(t.dtype)] for text, t in m.tensors()]
-    return Answer("Two kinds of numbers in one product", f"One tensor holds {found[1]}, the other {found[2]}. Matrix products do not convert, as in PyTorch.",
+    return Answer("Two kinds of numbers in one product", f"One tensor holds {about.first}, the other {about.second}. Matrix products do not convert, as in PyTorch.",
                   "Convert the data once, where it is made: `torch.tensor(a, dtype=torch.float32)`. numpy's own numbers are float64.",
                   ("converting inside the training loop", "it works and copies the data each round"), [Table(["", "dtype"], named)] if named else [], 9)  # fmt: skip
 
 
-@row(TypeError, r"^a Value needs one plain number, but got (\w+)")
-def not_a_value(m: Moment, found) -> Answer | None:
-    if found[1] in UNCALLED:
-        return uncalled(m, found[1])
-    fix = m.sentence.partition(". ")[2] or "Pass an int or a float."
-    fixes = {
-        "Tensor": "Stay with one engine: `Value` for single numbers, or tensors throughout. `t.item()` gives the number without its graph."
-    }
-    return Answer("A Value holds a single number", f"It was given a {found[1]}. `Value` is the scalar engine: one number, one node.",
-                  fixes.get(found[1], fix), chapter=5)  # fmt: skip
+@row(facts.NotANumber)
+def not_a_value(m: Moment, about: facts.NotANumber) -> Answer | None:
+    if about.type in UNCALLED:
+        return uncalled(m, about.type)
+    fix = about.advice
+    if about.type == "Tensor":
+        fix = "Stay with one engine: `Value` for single numbers, or tensors throughout. `t.item()` gives the number without its graph."
+    return Answer("A Value holds a single number", f"It was given a {about.type}. `Value` is the scalar engine: one number, one node.",
+                  fix, chapter=5)  # fmt: skip
 
 
-@row(TypeError, r"^unsupported operand type\(s\) for (\S+): '(int|float)' and '(\w+)'", python=True)
+@row(TypeError, r"^unsupported operand type\(s\) for (\S+): '(int|float)' and '(\w+)'")
 def no_reflected(m: Moment, found) -> Answer | None:
     cls = m.names.get(found[3]) or next((type(v) for v in m.names.values() if type(v).__name__ == found[3]), None)
     if not isinstance(cls, type) or not all(hasattr(cls, name) for name in ("__init__",)) or found[3] == "NoneType":
@@ -197,18 +197,17 @@ def no_reflected(m: Moment, found) -> Answer | None:
                   [], 5, f"def __r{method}__(self, other):  # other {found[1]} self\n    return {body}")  # fmt: skip
 
 
-@row(
-    TypeError,
-    r"^(\w+)\(\): argument '(\w+)' \(position (\d+)\) must be Tensor, not (list|tuple|int|float|ndarray|Value)",
-)
-def must_be_tensor(m: Moment, found) -> Answer:
-    other = {"Value": f"`Value` has its own functions: `x.{found[1]}()`, or `from minigrad.scalar import {found[1]}`.",
+@row(facts.ArgumentType)
+def must_be_tensor(m: Moment, about: facts.ArgumentType) -> Answer | None:
+    if about.type not in ("list", "tuple", "int", "float", "ndarray", "Value"):
+        return None
+    other = {"Value": f"`Value` has its own functions: `x.{about.function}()`, or `from minigrad.scalar import {about.function}`.",
              "ndarray": "`torch.from_numpy(a)` or `torch.tensor(a)` makes a tensor of it; its gradient needs `requires_grad=True`."}  # fmt: skip
-    return Answer("A tensor is needed here", f"`{found[1]}` was given a {found[4]} as its argument {found[3]}.",
-                  other.get(found[4], "Wrap the numbers once, where they are made: `torch.tensor([1., 2.])`."), chapter=9)  # fmt: skip
+    return Answer("A tensor is needed here", f"`{about.function}` was given a {about.type} as its argument {about.position}.",
+                  other.get(about.type, "Wrap the numbers once, where they are made: `torch.tensor([1., 2.])`."), chapter=9)  # fmt: skip
 
 
-@row((RuntimeError, AttributeError, AssertionError), r"Torch not compiled with CUDA")
-def no_gpu(m: Moment, _) -> Answer:
+@row(facts.NoCuda)
+def no_gpu(m: Moment, _: facts.NoCuda) -> Answer:
     return Answer("minigrad computes on the CPU", "There is no GPU here, and no need of one: the course's programs are small.",
                   "`device = 'cuda' if torch.cuda.is_available() else 'cpu'` runs everywhere; or leave the device out.", chapter=19)  # fmt: skip

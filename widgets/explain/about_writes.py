@@ -51,8 +51,8 @@ def _update(m: Moment) -> bool:
     return ".grad" in m.line
 
 
-@row(RuntimeError, r"^a leaf Variable that requires grad (?:is being|has been) used in an in-place operation")
-def leaf_written(m: Moment, _) -> Answer:
+@row(facts.LeafWritten)
+def leaf_written(m: Moment, _: facts.LeafWritten) -> Answer:
     name = _target(m) or "w"
     if _update(m):
         what = f"The update of `{name}` would be recorded as a part of the computation, and the leaf, where the graph starts, cannot have a history."
@@ -77,8 +77,8 @@ def _target(m: Moment) -> str:
     return ""
 
 
-@row(RuntimeError, r"^a view of a leaf Variable that requires grad is being used in an in-place operation")
-def view_of_leaf_written(m: Moment, _) -> Answer:
+@row(facts.LeafViewWritten)
+def view_of_leaf_written(m: Moment, _: facts.LeafViewWritten) -> Answer:
     name = _target(m) or "w"
     return Answer("A piece of a leaf is the leaf",
                   f"A slice of `{name}` shares its numbers, so writing into the slice writes into the leaf, which requires gradients.",
@@ -86,31 +86,28 @@ def view_of_leaf_written(m: Moment, _) -> Answer:
                   NO_DATA, [Chain(Link(name, "leaf, requires grad"), Link(f"{name}[...]", "a view: the same numbers", "bad"))], 15)  # fmt: skip
 
 
-@row(
-    RuntimeError,
-    r"is a view and is being modified inplace\. This view is the output of a function that returns multiple views",
-)
-def one_of_many_views(m: Moment, _) -> Answer:
+@row(facts.MultipleViewWritten)
+def one_of_many_views(m: Moment, _: facts.MultipleViewWritten) -> Answer:
     return Answer("One of several views cannot be written to",
                   "unbind, split and chunk return views of one tensor. A write into one would rebuild the history of all the others.",
                   "Write a new tensor (`a = a + 1`), or index the whole tensor (`x[0] += 1` on a result).", chapter=15)  # fmt: skip
 
 
-@row(RuntimeError, r"more than one element of the written-to tensor refers to a single memory location")
-def expanded_written(m: Moment, _) -> Answer:
+@row(facts.OverlapWritten)
+def expanded_written(m: Moment, _: facts.OverlapWritten) -> Answer:
     return Answer("These entries are one and the same number",
                   "An expanded tensor repeats its numbers without storing them again, so writing to one entry would change all its twins.",
                   "`x.clone()` gives every entry a place of its own; then write.",
                   ("`contiguous()` on the small tensor before `expand`", "the repetition comes afterwards"), chapter=9)  # fmt: skip
 
 
-@row(RuntimeError, r"^result type (\w+) can't be cast to the desired output type (\w+)")
-def cast_written(m: Moment, found) -> Answer:
-    return Answer("These numbers do not fit in place", f"The result is {found[1]}, the tensor that is written to holds {found[2]}: the fractions would be lost.",
+@row(facts.CastWritten)
+def cast_written(m: Moment, about: facts.CastWritten) -> Answer:
+    return Answer("These numbers do not fit in place", f"The result is {about.result}, the tensor that is written to holds {about.tensor}: the fractions would be lost.",
                   "Make a new tensor (`x = x / 2`), or convert first (`x = x.float()`).", chapter=9)  # fmt: skip
 
 
-@row(RuntimeError, r"^output with shape (\[.*?\]) doesn't match the broadcast shape (\[.*?\])")
-def shape_written(m: Moment, found) -> Answer:
-    return Answer("A write cannot make a tensor bigger", f"The tensor has shape {found[1]}, the result has {found[2]}. In place there is no room for it.",
+@row(facts.ShapeWritten)
+def shape_written(m: Moment, about: facts.ShapeWritten) -> Answer:
+    return Answer("A write cannot make a tensor bigger", f"The tensor has shape {list(about.tensor)}, the result has {list(about.result)}. In place there is no room for it.",
                   "Make a new tensor: `x = x + y` instead of `x += y`.", chapter=9)  # fmt: skip

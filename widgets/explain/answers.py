@@ -40,32 +40,31 @@ class Answer:
 
 
 class Row(NamedTuple):
-    kinds: tuple[type[BaseException], ...]
-    pattern: re.Pattern
+    about: type  # a class of minigrad.core.facts, or an exception of Python
+    pattern: re.Pattern | None
     answer: Callable[[Moment, Any], Answer | None]
-    python: bool
-    facts: type | None = None
 
-    def found(self, moment: Moment) -> Any:
-        """What the answer is made of, the error's facts or the match; None if this row is about another error."""
-        if self.facts is not None:
-            return moment.facts if type(moment.facts) is self.facts else None
-        # The same words in an error of somebody else's say nothing about minigrad.
-        ours = isinstance(moment.error, self.kinds) and (moment.by_python if self.python else moment.in_engine)
-        return self.pattern.search(moment.sentence) if ours else None
+    def subject(self, moment: Moment) -> Any:
+        """The second argument of `answer`; None if this row is about another error."""
+        if not issubclass(self.about, BaseException):
+            return moment.facts if type(moment.facts) is self.about else None
+        if not (moment.by_python and isinstance(moment.error, self.about)):
+            return None
+        return self.pattern.search(moment.sentence) if self.pattern is not None else moment.error
 
 
-def row(kinds, pattern: str = "", python: bool = False):
-    """Put a function into the file's ROWS: it answers errors that carry these facts (minigrad.core.facts).
+def row(about: type, pattern: str = ""):
+    """Register a function in its file's ROWS.
 
-    Errors without facts: of these kinds, if minigrad raises them and their first paragraph matches. python=True: errors that Python itself
-    raises in the learner's line; the function then looks whether they are about tensors at all.
+    about    a class of minigrad.core.facts: the function answers errors of minigrad that carry such facts, and receives them.
+             An exception class: it answers errors that the interpreter raises in the learner's line, and receives the exception.
+    pattern  of Python's sentence, for exceptions without fields, such as TypeError; the function receives the match
+
+    The function returns None if the error does not concern tensors.
     """
-    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-    facts = None if issubclass(kinds[0], BaseException) else kinds[0]
 
     def add(function):
-        function.__globals__["ROWS"].append(Row(kinds, re.compile(pattern), function, python, facts))
+        function.__globals__["ROWS"].append(Row(about, re.compile(pattern) if pattern else None, function))
         return function
 
     return add
@@ -73,15 +72,13 @@ def row(kinds, pattern: str = "", python: bool = False):
 
 def from_message(moment: Moment) -> Answer | None:
     """Errors without a row of their own: the engine's own explanation, in the same form."""
-    said = moment.explanation
-    if said is None or not said.instead:
+    explanation = moment.explanation
+    if explanation is None or not explanation.instead:
         return None
-    what = " ".join(part for part in (said.did, said.why) if part)
-    chapter = int(said.chapter.split()[1].rstrip(",")) if said.chapter.startswith("chapter ") else None
-    fix = said.instead[0].upper() + said.instead[1:]
-    return Answer(
-        "What this means", what or "The engine cannot do this.", fix, chapter=chapter if chapter in CHAPTERS else None
-    )
+    what = " ".join(part for part in (explanation.did, explanation.why) if part)
+    fix = explanation.instead[0].upper() + explanation.instead[1:]
+    chapter = next((number for number, chapter in CHAPTERS.items() if str(chapter) == explanation.chapter), None)
+    return Answer("What this means", what or "The engine cannot do this.", fix, chapter=chapter)
 
 
 def shape(x) -> str:

@@ -46,10 +46,17 @@ MAKERS = (
 OFF = ("no_grad", "inference_mode")
 
 
+class Cut(NamedTuple):
+    """Why a graph ends: the sentence, and what kind of cut it is."""
+
+    why: str
+    kind: str = "numbers"  # "numbers": leaves the graph; "no_grad"; "frozen": a model's parameters; "constant": never had a graph
+
+
 class Step(NamedTuple):
     name: str
     code: str
-    cut: str  # why the graph ends here; "" if it does not
+    cut: Cut | None  # None where the graph continues
     line: int
 
 
@@ -61,8 +68,9 @@ def recorded(thing: object) -> Step | None:
     )
     if cut is None or found is None:
         return None
-    why = "recording was off when this line ran" if cut.how == "no_grad" else CUTS["detach"]
-    return Step("", found["text"], why, found["line"])
+    off = cut.how == "no_grad"
+    reason = Cut("recording was off when this line ran", "no_grad") if off else Cut(CUTS["detach"])
+    return Step("", found["text"], reason, found["line"])
 
 
 def made(thing: Any) -> Step | None:
@@ -73,7 +81,7 @@ def made(thing: Any) -> Step | None:
         if note is not None
         else None
     )
-    return Step("", found["text"], "", found["line"]) if found else None
+    return Step("", found["text"], None, found["line"]) if found else None
 
 
 def statements(moment: Moment) -> list[ast.stmt]:
@@ -182,8 +190,8 @@ def chain(moment: Moment, start: ast.expr | None) -> list[Step]:
     if start is None:
         return []
     if not isinstance(start, ast.Name):
-        reason = cut_in(start, moment.names) or _inside_functions(start, moment) or _frozen(start, moment)
-        if reason:
+        reason = _cut(start, moment)
+        if reason is not None:
             return [Step(ast.unparse(start), ast.unparse(start), reason, start.lineno)]
         chains = [chain(moment, n) for n in ast.walk(start) if isinstance(n, ast.Name)]
         return next((found for found in chains if any(s.cut for s in found)), [])
@@ -202,22 +210,21 @@ def _behind(name: str, before: list[ast.stmt], moment: Moment, seen: set[str]) -
             continue
         code = ast.unparse(s)
         reason = (
-            "recording was off, because the line is in a `no_grad` block"
+            Cut("recording was off, because the line is in a `no_grad` block", "no_grad")
             if getattr(s, "off", False)
-            else cut_in(value, moment.names)
+            else _cut(value, moment)
         )
-        reason = reason or _inside_functions(value, moment) or _frozen(value, moment)
-        if not reason and _only_makes(value, moment.names):
-            reason = "made without `requires_grad=True`"
+        if reason is None and _only_makes(value, moment.names):
+            reason = Cut("made without `requires_grad=True`", "constant")
         step = Step(name, code, reason, s.lineno)
-        if reason:
+        if reason is not None:
             return [step]
         inputs = [n.id for n in ast.walk(value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
         chains = [found for n in inputs if (found := _behind(n, before[:i], moment, seen))]
         return [
             step,
             *next(
-                (c for c in chains if c[-1].cut and not c[-1].cut.startswith("made")),
+                (c for c in chains if c[-1].cut and c[-1].cut.kind != "constant"),
                 next((c for c in chains if c[-1].cut), []),
             ),
         ]
@@ -244,7 +251,13 @@ def _is_graph(thing: object) -> bool:
     return getattr(type(thing), "__module__", "").startswith("minigrad") and bool(getattr(thing, "requires_grad", True))
 
 
-def _inside_functions(value: ast.AST, moment: Moment) -> str:
+def _cut(value: ast.AST, moment: Moment) -> Cut | None:
+    """Where an expression loses its graph: in itself, in a function that it calls, or because a model is frozen."""
+    why = cut_in(value, moment.names)
+    return Cut(why) if why else _inside_functions(value, moment) or _frozen(value, moment)
+
+
+def _inside_functions(value: ast.AST, moment: Moment) -> Cut | None:
     """A cut inside a function of the learner's that the expression calls."""
     import inspect
     import textwrap
@@ -263,20 +276,21 @@ def _inside_functions(value: ast.AST, moment: Moment) -> str:
         if isinstance(definition, ast.FunctionDef):
             for decorator in definition.decorator_list:
                 if (_called(decorator) or getattr(decorator, "attr", "")) in OFF:
-                    return f"`{function.__name__}` is decorated with no_grad, so nothing in it is recorded"
+                    why = f"`{function.__name__}` is decorated with no_grad, so nothing in it is recorded"
+                    return Cut(why, "no_grad")
             for s in ast.walk(definition):
                 if isinstance(s, (ast.With,)) and any(_called(item.context_expr) in OFF for item in s.items):
-                    return f"`{function.__name__}` computes in a `no_grad` block"
+                    return Cut(f"`{function.__name__}` computes in a `no_grad` block", "no_grad")
                 if (
                     isinstance(s, (ast.Assign, ast.Return, ast.AugAssign))
                     and s.value is not None
                     and (reason := cut_in(s.value, function.__globals__))
                 ):
-                    return f"in `{function.__name__}`, {reason}"
-    return ""
+                    return Cut(f"in `{function.__name__}`, {reason}")
+    return None
 
 
-def _frozen(value: ast.AST, moment: Moment) -> str:
+def _frozen(value: ast.AST, moment: Moment) -> Cut | None:
     """A model that is called here and whose parameters all require no gradient."""
     for node in ast.walk(value):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -284,8 +298,8 @@ def _frozen(value: ast.AST, moment: Moment) -> str:
             if callable(parameters) and hasattr(moment.names[node.func.id], "_modules"):
                 found = list(parameters())
                 if found and not any(p.requires_grad for p in found):
-                    return f"all parameters of `{node.func.id}` are frozen (requires_grad is False)"
-    return ""
+                    return Cut(f"all parameters of `{node.func.id}` are frozen (requires_grad is False)", "frozen")
+    return None
 
 
 def writes(moment: Moment, name: str) -> list[Step]:
@@ -296,11 +310,11 @@ def writes(moment: Moment, name: str) -> list[Step]:
         if isinstance(s, (ast.Assign, ast.AnnAssign)) and name in _targets(s):
             found.clear()
         if isinstance(s, ast.AugAssign) and ast.unparse(s.target).split("[")[0] == name:
-            found.append(Step(name, ast.unparse(s), "", s.lineno))
+            found.append(Step(name, ast.unparse(s), None, s.lineno))
         elif isinstance(s, ast.Assign) and any(
             isinstance(t, ast.Subscript) and ast.unparse(t.value) == name for t in s.targets
         ):
-            found.append(Step(name, ast.unparse(s), "", s.lineno))
+            found.append(Step(name, ast.unparse(s), None, s.lineno))
         elif (
             isinstance(value, ast.Call)
             and isinstance(value.func, ast.Attribute)
@@ -311,7 +325,7 @@ def writes(moment: Moment, name: str) -> list[Step]:
                 "requires_grad_",
                 "retain_grad_",
             ):
-                found.append(Step(name, ast.unparse(s), "", s.lineno))
+                found.append(Step(name, ast.unparse(s), None, s.lineno))
     return found
 
 
@@ -322,5 +336,5 @@ def reassigned(moment: Moment, name: str, thing: object) -> tuple[Step | None, b
         if not isinstance(s, ast.Assign) or name not in _targets(s):
             continue
         if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s.value)):
-            return Step(name, ast.unparse(s), "", s.lineno), note is not None and note.line == s.lineno
+            return Step(name, ast.unparse(s), None, s.lineno), note is not None and note.line == s.lineno
     return None, False

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes, errors
+from ...core.facts import ArgumentType, CastWritten
 from ...core.variable import Variable
 from ...ops.reduce import mean, sum
 from ...tensors.tensor import Tensor
@@ -73,7 +74,10 @@ def _no_tensor(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
                 place = "" if name in kwargs else f" (position {position})"
                 found = f"{function.__name__}(): argument '{name}'{place} must be Tensor, not {errors.type_name(value)}"
                 return errors.new(
-                    TypeError, found, instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays."
+                    TypeError,
+                    found,
+                    instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays.",
+                    facts=ArgumentType(function.__name__, position, type(value).__name__),
                 )
     return None
 
@@ -98,6 +102,7 @@ def check_result(result: dtypes.dtype, out: dtypes.dtype) -> None:
             f"result type {DTYPE_NAMES[result.name]} can't be cast to the desired output type {DTYPE_NAMES[out.name]}",
             why="The loss is a decimal number, and PyTorch computes it in the dtype of this tensor.",
             instead="convert it first: target.float().",
+            facts=CastWritten(DTYPE_NAMES[result.name], DTYPE_NAMES[out.name]),
         )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from ...core import errors
+from ...core.facts import ChannelMismatch
 from ...ops import convolution as rows
 from ...ops.resample import ROWS
 from ...ops.shape import slice_, unsqueeze, wrap_dim
@@ -106,6 +107,7 @@ def _check(
             f"channels, but got {input.shape[1]} channels instead",
             "Channels are dimension 1 of a batch of images (N, C, H, W).",
             instead=f"a layer with in_channels={input.shape[1]}, or permute the image's dimensions if channels come last.",
+            facts=ChannelMismatch(tuple(weight.shape), tuple(input.shape), channels),
         )
     if bias is not None and tuple(bias.shape) != (out_channels,):
         raise RuntimeError(

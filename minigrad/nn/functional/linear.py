@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...core import errors
-from ...core.facts import LayerWidth
+from ...core.facts import ClassOutOfRange, ClassType, LayerWidth
 from ...core.variable import wrap
 from ...kernels.positions import bincount
 from ...ops import linalg, lookup
@@ -86,10 +86,7 @@ def embedding(
     Raises IndexError for an index outside the table, RuntimeError for indices that are no integers, AssertionError for such a padding_idx.
     """
     if input.array.dtype.name not in ("int64", "int32"):
-        raise RuntimeError(
-            "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-            f"{input.type()} instead (while checking arguments for embedding)"
-        )
+        raise _wrong_indices(input, "embedding")
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     count = weight.shape[0]
@@ -193,10 +190,7 @@ def _bags(
         raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
     for x in (input, wrap(starts)):
         if x.array.dtype.name not in ("int64", "int32"):
-            raise RuntimeError(
-                "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
-                f"{x.type()} instead (while checking arguments for embedding_bag)"
-            )
+            raise _wrong_indices(x, "embedding_bag")
     n = input.numel()
     if last and not len(starts):
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
@@ -236,7 +230,17 @@ def check_rows(input: Tensor, count: int) -> None:
             "index out of range in self",
             f"The table has {count} rows, numbered 0 to {count - 1}; the input holds numbers from {indices.min()} to {indices.max()}.",
             instead=f"num_embeddings={indices.max() + 1} or more, or check how the tokens are numbered.",
+            facts=ClassOutOfRange(),
         )
+
+
+def _wrong_indices(indices: Tensor, function: str) -> RuntimeError:
+    return errors.new(
+        RuntimeError,
+        "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
+        f"{indices.type()} instead (while checking arguments for {function})",
+        facts=ClassType(errors.TYPE_NAMES[indices.array.dtype.name].removesuffix("Tensor")),
+    )
 
 
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import dtypes, errors
+from ...core import dtypes, errors, facts
 from ...core.dtypes import get_default_dtype
 from ...ops import losses, neural
 from ...ops.shape import cat, expand, stack
@@ -156,10 +156,17 @@ def binary_cross_entropy_with_logits(
     weight = None if weight is None else weight.to(input.dtype)
     for factors in (pos_weight, weight):
         if factors is not None and (shape := broadcast_shape(input, factors)) != tuple(input.shape):
-            raise errors.new(
-                RuntimeError, f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}"
-            )
+            raise _too_small(input, shape)
     return _apply(losses.bce_logits_, input, target, weight, reduction, factor).to(kind)
+
+
+def _too_small(input: Tensor, shape: tuple[int, ...]) -> RuntimeError:
+    """The error of PyTorch's losses that are computed in place in `input`, for a result of another shape."""
+    return errors.new(
+        RuntimeError,
+        f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}",
+        facts=facts.ShapeWritten(tuple(input.shape), tuple(shape)),
+    )
 
 
 def _apply(row: Any, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, *options: Any) -> Tensor:
@@ -180,10 +187,15 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
             f"expected target dtype to be Long or Byte, but got {kind_of(target)}",
             why="The target of each sample is the number of its class.",
             instead="target.long().",
+            facts=facts.ClassType(kind_of(target)),
         )
     batch = a.shape[0] if a.ndim else 0
     if x.ndim > 1 and x.shape[0] != batch:
-        raise ValueError(f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({batch}).")
+        raise errors.new(
+            ValueError,
+            f"Expected input batch_size ({x.shape[0]}) to match target batch_size ({batch}).",
+            facts=facts.BatchMismatch(x.shape[0], batch),
+        )
     if x.ndim <= 2 and a.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if x.ndim > 2 and (a.ndim != x.ndim - 1 or x.shape[2:] != a.shape[1:]):
@@ -205,6 +217,7 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
             f"Target {int(a[wrong].ravel()[0])} is out of bounds.",
             f"The input has {classes} classes, numbered 0 to {classes - 1}.",
             instead="check the number of outputs of the last layer, and whether classes are counted from 0.",
+            facts=facts.ClassOutOfRange(),
         )
 
 
@@ -346,7 +359,11 @@ def gaussian_nll_loss(
     """-log of the normal density of `target` with mean `input` and variance `var` (at least eps; the clamp has no gradient).
     Raises ValueError for another shape of `var` or a negative one, RuntimeError for integers."""
     if not input.is_floating_point():
-        raise RuntimeError("result type Float can't be cast to the desired output type long int")
+        raise errors.new(
+            RuntimeError,
+            "result type Float can't be cast to the desired output type long int",
+            facts=facts.CastWritten("Float", "long int"),
+        )
     if not isinstance(var, Tensor):
         var = constant(np.full(input.shape, var, input.array.dtype))
     if var.shape != input.shape:
@@ -379,7 +396,7 @@ def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=No
     """log(1 + exp(-target * x)) for targets 1 and -1. Raises RuntimeError for a target that is larger."""
     shape = broadcast_shape(input, target)
     if shape != tuple(input.shape):
-        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
+        raise _too_small(input, shape)
     check_result(dtypes.result_type(input, target), input.dtype)
     return _reduce(-logsigmoid(input * target), reduction).to(input.dtype)
 
