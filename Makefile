@@ -27,7 +27,7 @@
 
 PORT    ?= 8888
 HOST    ?= localhost
-PYTHON  ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+PYTHON  ?= $(shell for p in python3 python3.15 python3.14 python3.13 python3.12 python3.11 python; do \
              $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN     := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY      := $(BIN)/python
@@ -87,12 +87,10 @@ bench: build/peers/made .venv/test .venv/warm
 	$(PY) -m tools.benchmarks view
 
 constraints: .venv/test
-	$(INSTALL) --quiet uv
 	$(LOCK) --all-extras --universal --fork-strategy fewest --python-version 3.11 --upgrade --output-file constraints.txt
 
 # Without the site's packages: JupyterLite's extension would load into the lowest JupyterLab, and it needs a newer one.
 test-lowest: .venv/test
-	$(INSTALL) --quiet uv
 	mkdir -p build
 	$(LOCK) --extra dev --extra instructors --resolution lowest-direct --output-file build/lowest.txt
 	$(PY) -m uv venv --quiet --clear --seed --python $(PY) build/lowest
@@ -150,7 +148,7 @@ clean:
 # ---- what the commands stand on: a file in .venv says that a step is done, until what it was made from changes
 
 .venv/made:
-	@test -n "$(PYTHON)" || { echo "minigrad needs Python 3.11 or newer, and none of python3, python3.13, python3.12, python3.11, python is." \
+	@test -n "$(PYTHON)" || { echo "minigrad needs Python 3.11 or newer, and none of python3, python3.11 to python3.15, python is." \
 	    "Install one (https://www.python.org/downloads), or say which: make PYTHON=/path/to/python3"; exit 1; }
 	@echo "minigrad: making a virtual environment in .venv with $(PYTHON)"
 	@$(PYTHON) -m venv .venv || { echo "minigrad: $(PYTHON) cannot make virtual environments." \

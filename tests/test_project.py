@@ -214,7 +214,7 @@ def test_what_is_declared_is_imported():
 def test_what_the_extras_declare_is_used():
     """By an import in the project or its tests, as a program that a test starts, or by name in the Makefile or a setting."""
     by_name = {"pytest-xdist": "-n 2", "pytest-rerunfailures": "mark.flaky(", "nbval": "--nbval", "notebook": "Notebook 7",
-               "mypy": "-m mypy", "ruff": "-m ruff", "pdoc": "-m pdoc", "pytest": "-m pytest",
+               "mypy": "-m mypy", "ruff": "-m ruff", "pdoc": "-m pdoc", "pytest": "-m pytest", "uv": "-m uv",
                "furo": '= "furo"', "myst-nb": '"myst_nb"'}  # fmt: skip
     tests = sorted(
         path for folder in ("tests", "tools") for path in (ROOT / folder).rglob("*.py") if path != Path(__file__)
