@@ -66,8 +66,8 @@ TYPES = (
     *(network_steps.Product, network_steps.Inner),
 )
 UNREAD = {
-    "Node": {"named", "rule", "formula", "inside", "folded", "requires_grad", "grad_array"},
-    "Edge": {"slot"},
+    "Node": {"named", "rule", "formula", "inside", "folded", "requires_grad", "grad_array", "operations", "views"},
+    "Edge": {"slot", "custom"},
     "Step": {"raw"},
     "Trace": {"version", "engine", "notices", "unused", "groups"},
     "Picture": {"prog"},

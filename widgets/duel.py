@@ -47,7 +47,7 @@ def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Differenc
 
 
 COMMUTE = {"+", "*", "max", "min", "AddBackward0", "MulBackward0", "MaximumBackward0", "MinimumBackward0"}
-VERBS = {"+": "adds", "-": "subtracts", "*": "multiplies by", "/": "divides by"}
+VERBS = {"+": ("adds", ""), "-": ("subtracts", ""), "*": ("multiplies", "by "), "/": ("divides", "by ")}
 HOPS = 8  # operations around a node that tell it from others which are made alike
 ROUNDS = 20  # so many nodes that have one number and were computed in two ways are passed by, in search of a number that differs
 
@@ -275,8 +275,8 @@ class _Pairs:
             for m in (0, 1) if ops[0] in COMMUTE else (0,):
                 if self.twin.get(ours[k]) == theirs[m] and self.twin.get(ours[1 - k]) != theirs[1 - m]:
                     names = self._node(0, ours[1 - k])["label"], self._node(1, theirs[1 - m])["label"]
-                    verb = VERBS[ops[0]]
-                    return f" The first {verb} {names[0]}, the second {'by ' * verb.endswith('by')}{names[1]}."
+                    verb, by = VERBS[ops[0]]
+                    return f" The first {verb} {by}{names[0]}, the second {by}{names[1]}."
         return ""
 
 

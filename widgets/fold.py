@@ -13,10 +13,11 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy
 
+from minigrad.tracing.groups import without_count
 from minigrad.tracing.notation import Text, operands, with_nodes, write
 from minigrad.tracing.schema import FREE, Became, Held
 from minigrad.tracing.trace import Node, Number, Trace
@@ -28,6 +29,22 @@ HELD = 2  # parameters of a fold that its card shows
 COLUMNS, END = 10, 3  # of more layers than these in a row the middle ones are one card; so many stay at each end
 FEW, EACH = 6, 2  # the same on a small stage
 CARDS = 36  # how many cards a big graph opens with, about
+
+
+class Title(NamedTuple):
+    """What a block of operations is called, in parts: blocks in a row are named by what their titles have in common."""
+
+    subject: str
+    detail: str = ""  # "line 8", "turn 3"
+    turn: int = 0  # of a loop, from 1
+    first: str = ""  # of "h1 … h4" the two ends
+    last: str = ""
+    part_of: str = ""  # the variable of "part of loss"
+    open: bool = False  # "up to v7": no variable follows
+
+    @property
+    def text(self) -> str:
+        return f"{self.subject}, {self.detail}" if self.detail else self.subject
 
 
 @dataclass
@@ -164,7 +181,7 @@ class Folds:
             blocks.append(
                 block[0]
                 if period == 1
-                else self._fold(self._result(block), self._repeats(block), not self._modules(block))
+                else self._fold(self._result(block).text, self._repeats(block), not self._modules(block))
             )
         ends = self._ends(blocks)
         own = not self._modules(blocks[:1])
@@ -200,7 +217,7 @@ class Folds:
             name = (
                 self._run_name(part, f"{first + k:,}–{first + k + len(part) - 1:,} of {times:,}")
                 if times
-                else self._result(part)
+                else self._result(part).text
             )
             inner = self._parts(part, first + k, times) if len(part) > AT_ONCE else part
             out.append(part[0] if len(part) == 1 else self._fold(name, inner, not self._modules(part)))
@@ -223,7 +240,7 @@ class Folds:
 
         def end() -> None:
             if len(run) > 1:
-                out.append(self._fold(self._result(run), [*run], own=True))
+                out.append(self._fold(self._result(run).text, [*run], own=True))
                 self.statements.add(self.folds[-1].key)
             else:
                 out.extend(run)
@@ -249,53 +266,65 @@ class Folds:
     def _read_calls(self, trace: Trace) -> None:
         """The recorded calls and turns of loops: which one each node was made in, and what the nodes of each are called."""
         self.made_in: dict[int, int] = {}
-        self.calls: dict[frozenset[int], str] = {}
+        self.calls: dict[frozenset[int], Title] = {}
         inside: dict[int, list[int]] = {}
-        for group in reversed(trace.get("groups", ())):  # inner ones first
+        groups = trace.get("groups", ())
+        turns = {inner: k for group in groups if group["kind"] == "loop" for k, inner in enumerate(group["groups"], 1)}
+        for group in reversed(groups):  # inner ones first
             inside[group["id"]] = [*group["members"], *(m for g in group["groups"] for m in inside[g])]
             self.made_in |= dict.fromkeys(group["members"], group["id"])
             if group["kind"] in ("call", "turn"):
-                name = re.sub(r" of \d+$| \(call \d.*\)$", "", group["name"])
-                self.calls[frozenset(inside[group["id"]])] = name
+                turn = turns.get(group["id"], 0)
+                title = Title(f"turn {turn}", turn=turn) if turn else Title(without_count(group["name"]))
+                self.calls[frozenset(inside[group["id"]])] = title
 
-    def _modules(self, block: Sequence[Fold | int]) -> list[str]:
+    def _modules(self, block: Sequence[Fold | int]) -> list[Title]:
         """The modules whose calls a block consists of, among other operations."""
-        return [c.name for c in block if isinstance(c, Fold) and c.key not in self.own]
+        return [Title(c.name) for c in block if isinstance(c, Fold) and c.key not in self.own]
 
-    def _result(self, block: Sequence[Fold | int]) -> str:
+    def _result(self, block: Sequence[Fold | int]) -> Title:
         """A block is called after the modules it consists of; else, if it has statements in it, after the first and the last of them."""
-        folds = [c.name for c in block if isinstance(c, Fold)]
-        names = self._modules(block) or (folds and [self._called(_members([c])) for c in (block[0], block[-1])])
-        if not names:
+        titles = self._modules(block)
+        if not titles and any(isinstance(c, Fold) for c in block):
+            titles = [self._called(_members([c])) for c in (block[0], block[-1])]
+        if not titles:
             return self._called(_members(block))
-        one, other = (re.sub(r", (turn|line) .*", "", name) for name in (names[0], names[-1]))
-        return names[-1] if one == other else f"{one} … {other}"
+        first, last = titles[0], titles[-1]
+        return (
+            last
+            if first.subject == last.subject
+            else Title(f"{first.subject} … {last.subject}", first=first.subject, last=last.subject)
+        )
 
-    def _called(self, members: Sequence[int]) -> str:
+    def _called(self, members: Sequence[int]) -> Title:
         """Operations are called after the variable that the last of them is, or was; after the function or the turn of a loop that made
         them; after their lines; or after the next variable that they are a part of."""
         made = [m for m in members if self.nodes[m]["kind"] == "operation"] or [*members]
         last = self.nodes[made[-1]]
         if last["named"]:
-            return last["label"]
-        call, source = self.calls.get(frozenset(made), ""), last["source"]
+            return Title(last["label"])
+        call, source = self.calls.get(frozenset(made)), last["source"]
         after = self.next.get(made[-1], -1)
-        whole = after < 0 or self._statement(after) != self._statement(made[-1])
-        if source and (variable := _variable(source["text"], None if whole else source.get("span", (0, 0)))):
-            return f"{variable}, " + (call if call.startswith("turn ") else f"line {source['line']}")
-        if call:
-            return call
+        complete = after < 0 or self._statement(after) != self._statement(made[-1])
+        if source and (variable := _variable(source["text"], None if complete else source.get("span", (0, 0)))):
+            turn = call.turn if call is not None else 0
+            return Title(variable, f"turn {turn}" if turn else f"line {source['line']}", turn=turn)
+        if call is not None:
+            return Title(call.subject)
         if (
             source
             and (returned := re.match(r"return (.{1,22})$", source["text"]))
             and source.get("span", (0, 0))[0] <= 8
         ):
-            return returned[1]
+            return Title(returned[1])
         lines = [found["line"] for m in made if (found := self.nodes[m]["source"])]
         if lines:
-            return f"line {lines[0]}" if len({*lines}) == 1 else f"lines {min(lines)}–{max(lines)}"
+            return Title(f"line {lines[0]}" if len({*lines}) == 1 else f"lines {min(lines)}–{max(lines)}")
         next_ = self._variable_after(made[-1])
-        return f"up to {last['label']}" if next_ < 0 else f"part of {self.nodes[next_]['label']}"
+        if next_ < 0:
+            return Title(f"up to {last['label']}", open=True)
+        label = self.nodes[next_]["label"]
+        return Title(f"part of {label}", part_of=label)
 
     def _variable_after(self, node: int) -> int:
         """The first variable that a node is a part of; -1 if there is none."""
@@ -312,19 +341,17 @@ class Folds:
         if isinstance(blocks[0], int) and self.nodes[blocks[0]]["kind"] != "operation":
             return which
         if self._modules(blocks[:1]):
-            return f"{first.split(' … ')[0]} … {last.split(' … ')[-1]}"
-        one, other = (re.sub(r", (turn|line) .*", "", name) for name in (first, last))
-        if one.startswith("up to "):
+            return f"{first.first or first.text} … {last.last or last.text}"
+        if first.open:
             count = sum(self.nodes[m]["kind"] == "operation" for m in _members(blocks[:1]))
             return which or f"{len(blocks):,} × {count} operation{'s' * (count > 1)}"
-        if one != other:
-            return f"{one} … {other}"
-        turns = [re.search(r", turn (\d+)$", name) for name in (first, last)]
-        if turns[0] and turns[1]:
-            return f"{one}, turns {turns[0][1]}–{turns[1][1]}"
+        if first.subject != last.subject:
+            return f"{first.subject} … {last.subject}"
+        if first.turn and last.turn:
+            return f"{first.subject}, turns {first.turn}–{last.turn}"
         if which:
-            return f"{one}, {which}"
-        return f"{len(blocks):,} parts of {one[8:]}" if one.startswith("part of ") else f"{len(blocks):,} × {one}"
+            return f"{first.subject}, {which}"
+        return f"{len(blocks):,} parts of {first.part_of}" if first.part_of else f"{len(blocks):,} × {first.subject}"
 
     # Leaves and constants -----------------------------------------------------------------------------------------------------
 
@@ -463,25 +490,25 @@ class Folds:
             key = self.by_key[key].parent
         return out
 
-    def within(self, fold: Fold) -> list[str]:
-        """What a closed card must not hide: where its history is cut, where numbers are written in place, the learner's own views. Those
-        that minigrad's modules make for themselves are no news."""
+    def within(self, fold: Fold) -> tuple[list[str], list[str]]:
+        """What a closed card must not hide: where its history is cut and where numbers are written in place; and the learner's own views.
+
+        Views that minigrad's modules make for themselves are left out.
+        """
         nn = sys.modules.get("minigrad.nn")
-        found: dict[str, int] = {}  # in this order, with its rank
+        cuts, writes, views = dict[str, None](), dict[str, None](), dict[str, None]()  # places in the code, in order
         for m in fold.members:
             node = self.nodes[m]
             inner = node.get("inside", [""])[-1]
+            place = f" in line {node['source']['line']}" if node["source"] else ""
             if "cut" in node:
-                what, rank = node["cut"]["how"], 0
+                cuts[node["cut"]["how"] + place] = None
             elif node["op"] == "CopySlices" or node.get("version") and node["kind"] == "operation":
-                what, rank = "written in place", 1
+                writes[place] = None
             elif "view" in node and node["kind"] == "operation" and not hasattr(nn, self.modules.get(inner, "")):
-                what, rank = "view", 2
-            else:
-                continue
-            found.setdefault(f"{what} in line {node['source']['line']}" if node["source"] else what, rank)
-        shown = [t for t in found if not t.startswith("view") or t.replace("view", "written in place") not in found]
-        return sorted(shown, key=found.__getitem__)
+                views[place] = None
+        changes = [*cuts, *(f"written in place{place}" for place in writes)]
+        return changes, [f"view{place}" for place in views if place not in writes]
 
     def everything(self) -> set[int]:
         return {f.key for f in self.folds}
@@ -599,11 +626,12 @@ class Folded:
             node: dict[str, Any] = dict(
                 id=i, kind="fold", op="", label=fold.name, named=False, expr=said, value=out["value"], grad=out["grad"],
                 requires_grad=needs, rule="", saved=[], source=out["source"], scope=out["scope"],
-                fold=fold.key, members=len(fold.members), outs=len(outs),
+                fold=fold.key, members=len(fold.members), operations=count, outs=len(outs),
             )  # fmt: skip
             node |= {key: out[key] for key in ("array", "grad_array") if key in out}  # type: ignore[literal-required]
-            if within := folds.within(fold):
-                node["within"] = within
+            changes, views = folds.within(fold)
+            if changes or views:
+                node |= {"within": changes + views, "views": len(views)}
             if any("became" in nodes[m] for m in fold.members):
                 node["became"] = _became([nodes[m] for m in fold.members])
             if fold.name in folds.modules:
@@ -638,7 +666,7 @@ class Folded:
                     edge["amount"] = True
                 if len(group) > 1 or "amount" in edge:
                     edge["local_text"] = ""
-                    for key in ("broadcast", "makes", "shut", "words", "slope"):
+                    for key in ("custom", "broadcast", "makes", "shut", "words", "slope"):
                         edge.pop(key, None)
             kept_edges.append(edge)
         whole_locals = numpy.array([[_f(e["local"]) for e in edges]])
@@ -715,7 +743,7 @@ class Folded:
                 out.append(event)
             elif fold is not None:
                 if step["kind"] in ("compute", "input") and step["node"] == last[owner[step["node"]].key]:
-                    if not fold["expr"].endswith(("operations", "operation")):
+                    if not fold["operations"]:
                         out.append(
                             {**step, "node": node, "say": f"**{fold['label']} have their values:** nothing to compute."}
                         )

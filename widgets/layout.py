@@ -171,22 +171,20 @@ def shorten(text: str, room: int) -> str:
     )
 
 
-def card_text(name: str, expr: str) -> tuple[float, str, str]:
-    """Width of a card and the two texts of its top line, shortened so that they fit side by side."""
+def card_text(name: str, expr: str, short: str = "") -> tuple[float, str, str]:
+    """Width of a card and the two texts of its top line, shortened so that they fit side by side: `short` may replace `expr`."""
     want = 2 * CARD_PAD + NAME_CHAR * len(name) + (TEXT_GAP if expr else 0.0) + EXPR_CHAR * len(expr)
     width = min(CARD_MAX, max(CARD_MIN, 4.0 * round(want / 4 + 0.5)))
     if want > CARD_MAX:
-        name, expr = fitted(name, expr, width - 2 * CARD_PAD)
+        name, expr = fitted(name, expr, width - 2 * CARD_PAD, short)
     return width, name, expr
 
 
-def fitted(name: str, expr: str, room: float) -> tuple[str, str]:
-    """Two texts shortened so that they fit side by side. A name needs its room more than the number of its operations."""
-    if count := re.fullmatch(r"(\d+) operations?", expr):
+def fitted(name: str, expr: str, room: float, short: str = "") -> tuple[str, str]:
+    """Two texts shortened so that they fit side by side. An `expr` with a `short` form is less important than the name."""
+    if short:
         fits = (
-            x
-            for x in (expr, f"{count[1]} ops", "")
-            if NAME_CHAR * len(name) + (TEXT_GAP + EXPR_CHAR * len(x)) * bool(x) <= room
+            x for x in (expr, short, "") if NAME_CHAR * len(name) + (TEXT_GAP + EXPR_CHAR * len(x)) * bool(x) <= room
         )
         expr = next(fits, "")
     gap = TEXT_GAP if expr else 0.0
@@ -200,6 +198,11 @@ def fitted(name: str, expr: str, room: float) -> tuple[str, str]:
 def pill_width(text: str) -> float:
     """Room for "× 3" where the local derivative is a plain number or a short formula; for any other, room for the number it has."""
     return round(PILL_USUAL if len(text) > 7 else max(PILL_MIN, 18 + PILL_CHAR * (len(text) + 2)), 1)
+
+
+def short_count(node: Node) -> str:
+    """The short form of what a card `computes`, if that is the number of operations in a fold."""
+    return f"{node['operations']} ops" if node.get("operations") and not node.get("function") else ""
 
 
 _SIGNS = {"*": "×", "-": "−", "/": "÷", "**": "power", "neg": "−", "mul": "×", "add": "+", "sub": "−", "div": "÷", "pow": "power",
@@ -221,8 +224,8 @@ def computes(node: Node) -> str:
 def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     """What flows along a tensor's edge: its shape; where it was broadcast, from which shape to which, and what the way back sums."""
     source, target = trace["nodes"][edge["source"]], trace["nodes"][edge["target"]]
-    if edge["local"] is None and edge["local_text"].endswith(".backward(g)") and not tall(source) and not tall(target):
-        return [edge["local_text"].removesuffix("(g)")] * 2  # a custom Function's own rule: no factor is known
+    if edge.get("custom") and not tall(source) and not tall(target):
+        return [edge["local_text"].removesuffix("(g)")] * 2
     if "shape" not in source and source["kind"] == "operation" and "shape" in target and trace["engine"] == "tensor":
         return [shape_text(target["shape"])] * 2  # one of several results
     if "shape" not in source or (edge["local"] is not None or not tall(source)) and not tall(target):
@@ -240,12 +243,15 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
 def mention(card: Card, node: Node) -> None:
     """Lines at a card's foot: where the history of a fold is cut or numbers are written in place, for words say more; and what it is in
     the program of a compiled step."""
-    if found := [text for text in node.get("within", ()) if not text.startswith("view")]:
-        more = f" +{len(found) - 1}" if len(found) > 1 else ""
+    within = node.get("within", [])
+    if changes := within[: len(within) - node.get("views", 0)]:
+        more = f" +{len(changes) - 1}" if len(changes) > 1 else ""
         if not card.get("flat"):
-            want = STACK + 2 * CARD_PAD + 18 + PILL_CHAR * len(found[0] + more)
+            want = STACK + 2 * CARD_PAD + 18 + PILL_CHAR * len(changes[0] + more)
             card["w"] = max(card["w"], min(CARD_MAX + STACK, 4.0 * round(want / 4 + 0.5)))
-        card["within"] = shorten(found[0], int((card["w"] - STACK - 2 * CARD_PAD - 16) / PILL_CHAR) - len(more)) + more
+        card["within"] = (
+            shorten(changes[0], int((card["w"] - STACK - 2 * CARD_PAD - 16) / PILL_CHAR) - len(more)) + more
+        )
         card["h"] += LINE
     if "became" in node:
         sides = STACK * (node["kind"] == "fold") + 2 * CARD_PAD + 16
@@ -293,9 +299,9 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool, shorter: Mapping[int, st
     cards: list[Card] = []
     for node in trace["nodes"]:
         constant = node["kind"] == "constant"
-        width, name, expr = card_text(node["label"], computes(node))
+        width, name, expr = card_text(node["label"], computes(node), short_count(node))
         if "…" in name and node["id"] in shorter:
-            width, name, expr = card_text(shorter[node["id"]], computes(node))
+            width, name, expr = card_text(shorter[node["id"]], computes(node), short_count(node))
         if flat:
             height = LOW if constant else HIGH
         else:

@@ -32,6 +32,7 @@ from .layout import (
     fitted,
     layout,
     mention,
+    short_count,
     shorten,
 )
 
@@ -185,9 +186,10 @@ def _stacked(
                 tops[f] = y
                 y += LID
         y += CUT if node in cut else 0
-        name, expr = fitted(trace["nodes"][node]["label"], computes(trace["nodes"][node]), wide - 2 * CARD_PAD)
+        short = short_count(trace["nodes"][node])
+        name, expr = fitted(trace["nodes"][node]["label"], computes(trace["nodes"][node]), wide - 2 * CARD_PAD, short)
         if "…" in name and not old[node]["name"].startswith("…"):
-            name, expr = fitted(old[node]["name"], computes(trace["nodes"][node]), wide - 2 * CARD_PAD)
+            name, expr = fitted(old[node]["name"], computes(trace["nodes"][node]), wide - 2 * CARD_PAD, short)
         more = STACK if kind == "fold" else 0.0
         card = Card(id=node, x=round(left, 1), y=round(y, 1), w=round(wide, 1), h=(LOW if kind == "constant" else HIGH) + more, name=name,
                     expr=expr, flat=True)  # fmt: skip

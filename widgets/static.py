@@ -336,7 +336,7 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     caption, mark = _captions(trace, node, width)
     out = [f'<text class="l" x="12" y="38">{escape(caption)}</text>']
     if mark:
-        kind = "x" if mark.startswith("⚠") else "l"
+        kind = "x" if _stale(node) else "l"
         out.append(f'<text class="{kind}" style="text-anchor:end" x="{width - 12:.0f}" y="38">{escape(mark)}</text>')
     slots = (
         (node.get("array") if known else None, 12.0, "v", "value"),
@@ -391,7 +391,7 @@ def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:
 
 def badge(trace: Trace, node: Node, room: int = 9, versions: bool = True) -> str:
     """What is special about a tensor, in a few characters: a stale saved value, a view (`room`: for its base's name), a version."""
-    if any(kept.get("stale") for kept in node["saved"]):
+    if _stale(node):
         return "⚠ stale"
     if "view" in node:
         version = node["view"].get("version") if versions else None
@@ -399,6 +399,11 @@ def badge(trace: Trace, node: Node, room: int = 9, versions: bool = True) -> str
             f", version {version}" if version else ""
         )
     return f"version {node['version']}" if node.get("version") and node["kind"] == "operation" else ""
+
+
+def _stale(node: Node) -> bool:
+    """Whether something that the node saved was overwritten."""
+    return any(saved.get("stale") for saved in node["saved"])
 
 
 def _captions(trace: Trace, node: Node, width: float) -> tuple[str, str]:

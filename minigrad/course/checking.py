@@ -129,8 +129,7 @@ class Check:
     def _hint(self, ex: Exercise, answer: Any, verdict: Verdict) -> str:
         """The verdict's hint. Of an engine with a mistake that its bank does not know, %where can say at which step it goes wrong."""
         known = verdict.passed or verdict.mistake in {wrong.name for wrong in ex.bank}
-        stopped = any(line.say.startswith("stopped") or "RecursionError" in line.say for line in verdict.lines)
-        if known or stopped or self.where is None or not drawn(ex):
+        if known or verdict.endless or self.where is None or not drawn(ex):
             return verdict.hint
         return safely(self.where, answer, otherwise="") or verdict.hint
 

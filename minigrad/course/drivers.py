@@ -1704,7 +1704,7 @@ def _capstone(entry: Any) -> tuple[str, Callable, type]:
     fresh = type("Value", (Number,), {"__module__": "exercise"})
     chosen = entry(fresh)
     if not (isinstance(chosen, tuple) and len(chosen) == 2 and isinstance(chosen[0], str) and callable(chosen[1])):
-        raise TypeError("capstone must return the name of the operation and the function")
+        raise Foreign("capstone must return the name of the operation and the function")
     if chosen[0] not in CAPSTONES:
         raise LookupError(f"{chosen[0][:20]!r} is none of {', '.join(CAPSTONES)}")
     return chosen[0], chosen[1], fresh

@@ -162,6 +162,8 @@ class Exercise:
     working: str = (
         ""  # of an answer that is a number: a function `working()` that computes it, in which slips are looked for
     )
+    losses: bool = False  # the answer trains a model and returns the loss of each step (and perhaps more)
+    choices: tuple[str, ...] = ()  # the words that the question offers, where the stub does not quote them
     ideas: Mapping[str, float] = field(
         default_factory=dict
     )  # the part of the points that each idea is worth; empty: probes by weight
@@ -258,6 +260,7 @@ def ask(
     comment: str | None = None,
     also: Mapping[str, tuple] | None = None,
     working: str = "",
+    choices: tuple[str, ...] = (),
 ) -> Exercise:
     """An exercise whose answer is a number, a text or a list in one variable, or a dict of them to be filled in.
 
@@ -314,6 +317,7 @@ def ask(
         reveal=reveal,
         fresh=fresh,
         working=steps(working) if working else "",
+        choices=choices,
     )
 
 

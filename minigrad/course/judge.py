@@ -42,6 +42,7 @@ class Verdict:
     first_wrong: dict[str, str] | None = None
     notes: tuple[str, ...] = field(default=())
     ideas: tuple[tuple[str, bool], ...] = ()  # each idea that the exercise gives points for, and whether it is there
+    endless: bool = False  # whether a probe ran out of time or of stack
 
 
 def judge(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple] | None = None) -> Verdict:
@@ -71,7 +72,15 @@ def judge(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple
     hint, mistake, shown_by = _hint(ex, outcomes, [line.probe for line in lines if line.level == OFF], inputs)
     shows = [wrong_at[name] for name in (*shown_by, *wrong_at) if name in wrong_at]
     return Verdict(
-        tuple(lines), False, score, hint, mistake, shows[0] if shows else None, _notes(outcomes), ideas(ex, right)
+        tuple(lines),
+        False,
+        score,
+        hint,
+        mistake,
+        shows[0] if shows else None,
+        _notes(outcomes),
+        ideas(ex, right),
+        any(o["late"] or (o["error"] or {}).get("type") == "RecursionError" for o in outcomes.values()),
     )
 
 

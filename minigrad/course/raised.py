@@ -85,7 +85,7 @@ NAMED = (  # (what the message says, name, hint), where the message itself names
 def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
     """(hint, name) for an exception: what to look for where the line above says it happened."""
     message = str(error["message"])
-    of_the_check = error["type"] in ("Foreign", "LookupError") or " must return " in message
+    of_the_check = error["type"] in ("Foreign", "LookupError")
     if of_the_check and not error.get("where"):
         return f"{message[:1].upper()}{message[1:]}.", "another object"
     for pattern, name, hint in NAMED:

@@ -241,9 +241,7 @@ def _words(ex: Exercise) -> Iterator[Any]:
 
 def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
     asked = ex.stub.partition("check.predict(")[0].partition("{")[0]
-    listed = re.search(r"Choose from ((?:[^.:]|\.\S)+)", " ".join(asked.replace("#", " ").split()))
-    unquoted = re.sub(r"\([^)]*\)", "", listed[1]).replace(" and ", ", ").split(",") if listed else []
-    choices = list(dict.fromkeys([*re.findall(r'"([^"\n]{1,30})"', asked), *(word.strip() for word in unquoted)]))
+    choices = list(dict.fromkeys([*re.findall(r'"([^"\n]{1,30})"', asked), *ex.choices]))
     among = want.lower() in (c.lower() for c in choices)
     if not isinstance(got, str):
         return "no text", "The answer is a text: put it between quotation marks."
@@ -413,8 +411,9 @@ def _in_one_part(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     if not all(c.same_form and c.off and isinstance(c.want, (list, dict)) for c in cases) or len(keys) != 1:
         return "", ""
     (key,) = keys.pop()
-    where = place((key,), cases[0].probe.parts)
-    if where.startswith("entry"):
+    parts = cases[0].probe.parts
+    where = place((key,), parts)
+    if isinstance(key, int) and key >= len(parts):  # an entry of a list, which has no name
         if not isinstance(cases[0].want[key], list) or key > 2:
             return "", ""
         where = f"the {('first', 'second', 'third')[key]} of them"
@@ -925,7 +924,7 @@ def _manner(
 
 def _between(ex: Exercise, cases: list[_Case]) -> tuple[str, str] | None:
     """In a list of losses, one for each step, the first is wrong already, or only those that come after a step."""
-    if "loss of each step" not in ex.stub or not cases or not all(c.same_form and c.off for c in cases):
+    if not ex.losses or not cases or not all(c.same_form and c.off for c in cases):
         return None
     first = {path[-1] for path in (c.off[0] for c in cases)}
     if first == {0}:

@@ -98,6 +98,11 @@ def groups_by_owner(
     return _of_owners([one for one in dict.fromkeys(call) if one is not None and one.merged is None], parents, names)
 
 
+def without_count(name: str) -> str:
+    """The name of a group without its place among its likes, as `_called` writes it: "f (call 2)", "Neuron 3 of 4"."""
+    return re.sub(r" of \d+$| \(call \d.*\)$", "", name)
+
+
 def groups_of_modules(inside: Mapping[int, Sequence[str]], classes: Mapping[str, str]) -> list[Group]:
     """The groups of a graph of Tensors: the calls of nn modules that its operations were made in.
 
@@ -112,7 +117,7 @@ def groups_of_modules(inside: Mapping[int, Sequence[str]], classes: Mapping[str,
             key = tuple(inside[i][:depth])
             if key not in at:
                 at[key] = len(out)
-                owner = re.sub(r" \(call \d+\)$", "", key[-1])
+                owner = without_count(key[-1])
                 function = f"{classes[owner]}.forward" if owner in classes else ""
                 group = Group(
                     id=len(out),

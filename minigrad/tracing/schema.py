@@ -118,11 +118,13 @@ class Node(TypedDict):
     # only for kind "fold": one card for many nodes (see widgets/fold.py)
     fold: NotRequired[int]  # which fold
     members: NotRequired[int]  # how many nodes it replaces
+    operations: NotRequired[int]  # how many of these are operations
     outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
     parameters: NotRequired[list[Held]]  # of a layer of Tensors
     within: NotRequired[
         list[str]
     ]  # what happens in it that its card would hide: "h.detach() in line 8", writes in place, views
+    views: NotRequired[int]  # how many of these, the last ones, are views
     # only for tensors
     shape: NotRequired[list[int]]
     dtype: NotRequired[str]
@@ -154,6 +156,7 @@ class Edge(TypedDict):
         bool
     ]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it passes 0 back, even for inf
     # only for tensors
+    custom: NotRequired[bool]  # the rule is the backward of a custom Function: no factor is known
     broadcast: NotRequired[Broadcast]
     stops: NotRequired[str]  # why no gradient goes this way
     words: NotRequired[str]  # what the rule does, where `local_text` is empty or no formula that helps

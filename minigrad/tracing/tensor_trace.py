@@ -318,7 +318,7 @@ class Recording:
         carries = source.node is not None
         inner = item.node is source.node and source.number < 0
         node = self._node(target)
-        local, text = None, ""
+        local, text, custom = None, "", ""
         slope: Text | None = None
         if carries and item.op is not None and not inner:
             slope = self._flow(target, slot, texts)
@@ -327,8 +327,8 @@ class Recording:
                 if slope and (factor := without_g(slope.tree)) is not None:
                     slope = write(factor, texts.__getitem__)
             text = slope.text if slope else ""
-        elif carries and not inner and _own_rule(item):
-            text = f"{_own_rule(item)}.backward(g)"
+        elif carries and not inner and (custom := _own_rule(item)):
+            text = f"{custom}.backward(g)"
         edge = Edge(
             id=e,
             source=parent,
@@ -340,6 +340,8 @@ class Recording:
         )
         if slope:
             edge["slope"] = slope.tree
+        if custom:
+            edge["custom"] = True
         wide, narrow = item.shape, source.shape
         if (
             source.kind != "constant"

@@ -222,6 +222,6 @@ def test_names_in_an_open_fold_leave_out_what_is_on_its_frame():
 
 
 def test_a_name_has_the_room_before_the_number_of_its_operations():
-    assert fitted("mixed, line 14", "6 operations", 192) == ("mixed, line 14", "6 ops")
-    assert fitted("q, k, v, line 13", "10 operations", 192) == ("q, k, v, line 13", "")
-    assert fitted("x, line 15", "2 operations", 192) == ("x, line 15", "2 operations")
+    assert fitted("mixed, line 14", "6 operations", 192, "6 ops") == ("mixed, line 14", "6 ops")
+    assert fitted("q, k, v, line 13", "10 operations", 192, "10 ops") == ("q, k, v, line 13", "")
+    assert fitted("x, line 15", "2 operations", 192, "2 ops") == ("x, line 15", "2 operations")

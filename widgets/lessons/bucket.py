@@ -19,7 +19,7 @@ from minigrad.tensors.create import tensor  # minigrad.tensor is also a module: 
 
 from ..show import Table
 from .kit import Choice, Figure, Given, Moments, Slider, Steps, Toggle, action, lesson
-from .lesson import esc, label, number, svg, tag
+from .lesson import Verdict, esc, label, number, svg, tag
 
 Pairs = Sequence[tuple[float, float]]
 
@@ -163,7 +163,8 @@ class bucket(Figure):
     def moved(self, _name: str) -> None:
         """The next pass takes another x; what is in the bucket stays."""
 
-    def _ran(self, code: str, level: float | None, pours: list[Pour]) -> None:
+    def _ran(self, code: str, level: float | None, pours: list[Pour], failed: bool = False) -> None:
+        self.failed = failed
         self.log, self.level, self.pours, self.at = [*self.log, (code, level)], level, pours, self.x
 
     def _leaf(self):
@@ -187,7 +188,7 @@ class bucket(Figure):
     @action("x.grad.zero_()", "fill the gradient with zeros")
     def zero(self) -> None:
         if self.level is None:
-            self._ran("x.grad.zero_()  # error", None, [])
+            self._ran("x.grad.zero_()  # error", None, [], failed=True)
         else:
             self._ran("x.grad.zero_()", 0.0, [])
 
@@ -211,9 +212,12 @@ class bucket(Figure):
     def sentence(self) -> str:
         if not self.log:
             return "x.grad is None: no backward has run yet, so there is no bucket."
-        code, level = self.log[-1]
-        if code.endswith("error"):
-            return "✗ AttributeError: 'NoneType' object has no attribute 'zero_'. x.grad is None: there is nothing to set to zero."
+        if self.failed:
+            return Verdict(
+                False,
+                "AttributeError: 'NoneType' object has no attribute 'zero_'. x.grad is None: there is nothing to set to zero.",
+            )
+        level = self.log[-1][1]
         if level is None:
             return "x.grad is None: the bucket is gone. The next backward brings a new one."
         if not self.pours:
@@ -325,9 +329,9 @@ class micro_batches(Figure):
         what = f"{n} micro-batch{'es' * (n > 1)} of {size}{how}: w.grad = {number(self.level)}"
         whole = f"One batch of {len(self.data)} gives {number(self.whole)}."
         if math.isclose(self.level, self.whole, rel_tol=1e-9, abs_tol=1e-12):
-            return f"✓ {what}. {whole} The same."
+            return Verdict(True, f"{what}. {whole} The same.")
         times = f" {number(self.level / self.whole)} times too much." if self.whole else ""
-        return f"✗ {what}. {whole}{times}"
+        return Verdict(False, f"{what}. {whole}{times}")
 
     def draw(self) -> str:
         size = len(self.data) // self.parts
@@ -488,16 +492,23 @@ class two_loops(Figure):
     def sentence(self) -> str:
         g, o = self.good, self.other
         if self.agree:
-            return f"✓ {self.loop}: the same numbers in all {self.steps} steps. Both loops end at loss {number(g.loss[-1], 4)}."
+            return Verdict(
+                True,
+                f"{self.loop}: the same numbers in all {self.steps} steps. Both loops end at loss {number(g.loss[-1], 4)}.",
+            )
         if not all(map(math.isfinite, o.loss)):
-            return f"✗ {self.loop}: the loss is no finite number any more."
+            return Verdict(False, f"{self.loop}: the loss is no finite number any more.")
         if all(w == o.w[0] for w in o.w):
-            return f"✗ {self.loop}: w stays at {number(o.w[0])}, because every update reads a gradient of 0."
+            return Verdict(
+                False, f"{self.loop}: w stays at {number(o.w[0])}, because every update reads a gradient of 0."
+            )
         k = min(self.at, self.steps)
         if k == 0:
             return f"{self.loop}: both loops start with loss {number(g.loss[0], 4)}."
         read = f"the update of step {k} reads {number(o.grad[k - 1], 4)}, the right one {number(g.grad[k - 1], 4)}"
-        return f"✗ {self.loop}: {read}. Loss after it: {number(o.loss[k], 4)} against {number(g.loss[k], 4)}."
+        return Verdict(
+            False, f"{self.loop}: {read}. Loss after it: {number(o.loss[k], 4)} against {number(g.loss[k], 4)}."
+        )
 
     def _y(self, loss: float) -> float:
         """The loss axis: powers of ten, from 0.1 to 1000; what is beyond is drawn at the edge."""

@@ -13,7 +13,7 @@ from minigrad.tracing.trace import Edge, Node, Trace
 
 from ..show import Table
 from .cards import card, pill, places, wire
-from .lesson import number, same, svg
+from .lesson import Verdict, number, same, svg
 from .listen import Recording, Write, listen
 
 TIMES = {"*": " × ", "+": " + ", "-": " − ", "/": " / "}
@@ -173,9 +173,9 @@ class Duel:
         if not r.nodes:
             return r.verdict
         if self.finished:
-            return ("✓ " if r.good else "✗ ") + r.verdict
+            return Verdict(r.good, r.verdict)
         if self.fault:
-            return "✗ " + r.verdict
+            return Verdict(False, r.verdict)
         if self.at == 0:
             return f"Forward is done: {len(r.nodes)} values. Your backward pass made {len(r.writes)} changes; step through them."
         w = r.writes[self.at - 1]

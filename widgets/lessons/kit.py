@@ -30,9 +30,12 @@ import traitlets
 from .. import cells
 from ..front_end import Fronted
 from ..show import Table
-from .lesson import STYLE, number, plainly
+from .lesson import STYLE, Verdict, number, plainly
 
 _MISSING: Any = object()
+
+
+MOODS = {True: "good", False: "bad", None: ""}  # of a Verdict, and of any other sentence
 
 
 class Field:
@@ -430,7 +433,7 @@ class Figure:
         return self.draw()
 
     def sentence(self) -> str:
-        """What the picture shows, in words; spoken when it changes. A first ✓ or ✗ colours it."""
+        """What the picture shows, in words; spoken when it changes. A Verdict colours it."""
         raise NotImplementedError
 
     def caption(self) -> str:
@@ -564,8 +567,8 @@ class LessonView(Fronted):
             "svg": "" if figure.film else figure.draw().replace(STYLE, ""),  # the page has the sheet
             "code": figure.code(),
             "busy": figure.busy,
-            "say": sentence.removeprefix("✓ ").removeprefix("✗ ") if not problem else sentence,
-            "mood": "bad" if problem or sentence[:1] == "✗" else "good" if sentence[:1] == "✓" else "",
+            "say": getattr(sentence, "plain", sentence),
+            "mood": "bad" if problem else MOODS[getattr(sentence, "good", None)],
             "table": None if table is None else table.html(),
             "controls": [control.spec(control.get(figure)) for control in figure.controls()],
             "buttons": [{"name": name, "label": b["label"](figure) if callable(b["label"]) else b["label"], "hint": b["hint"],
@@ -648,7 +651,7 @@ class _Said(Figure):
         return self.message
 
     def caption(self) -> str:
-        return f"✗ {self.message}"
+        return Verdict(False, self.message)
 
 
 class Sentence(LessonView):

@@ -22,7 +22,7 @@ from widgets.layout import shorten
 
 from .cards import card, pill, places, wire
 from .kit import Control, Figure, Given, Inputs, Program, action, lesson
-from .lesson import label, number, svg, tag
+from .lesson import Verdict, label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
 CANNED = "a = x*3; b = a + 1; c = b**2"
@@ -75,11 +75,15 @@ def read(text: str, values: dict[str, float]) -> float:
     except ZeroDivisionError:
         raise ValueError(f"{said} divides by zero.") from None
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
-        why = str(error) if str(error).startswith("The ledger") else "Write a number, or a formula such as 2*b."
+        why = str(error) if isinstance(error, UnknownName) else "Write a number, or a formula such as 2*b."
         raise ValueError(f"{said[:40]!r} is not a number. {why}") from None
     if not math.isfinite(got):
         raise ValueError(f"{said[:40]!r} is not a finite number.")
     return got
+
+
+class UnknownName(ValueError):
+    """A name that a typed formula uses and the ledger does not have."""
 
 
 def _value(tree: ast.AST, values: dict[str, float]) -> float:
@@ -88,7 +92,7 @@ def _value(tree: ast.AST, values: dict[str, float]) -> float:
             return float(x)
         case ast.Name(id=name):
             if name not in values:
-                raise ValueError(f"The ledger has no {name}.")
+                raise UnknownName(f"The ledger has no {name}.")
             return values[name]
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as op, operand=x):
             return -_value(x, values) if isinstance(op, ast.USub) else _value(x, values)
@@ -173,13 +177,13 @@ class Book:
                 return self.confirm(line[2] or missing[-1])
         return self.summary()
 
-    def answer(self, key: Key, got: float) -> str:
-        """Put a number into a cell; returns ✓ and why it is right, or ✗ and what it would be the result of."""
+    def answer(self, key: Key, got: float) -> Verdict:
+        """Put a number into a cell. Returns why it is right, or what it would be the result of."""
         self.got[key] = got
         self.helped.discard(key)
         if not self.right(key):
-            return f"✗ {self.explain(key, got)}"
-        return f"✓ {self.confirm(key)}"
+            return Verdict(False, self.explain(key, got))
+        return Verdict(True, self.confirm(key))
 
     # Words --------------------------------------------------------------------------------------------------------------------
     def name(self, n: int) -> str:
@@ -641,8 +645,8 @@ class ledger(Figure):
                 key, read(text, {n["label"]: book.value(n["id"]) for n in book.nodes if n["kind"] != "constant"})
             )
         except ValueError as error:
-            self.said = f"✗ {error}"
-        self.tries += self.said.startswith("✗")
+            self.said = Verdict(False, str(error))
+        self.tries += not self.said.good
         if not book.open:
             self.said = ""
 
@@ -665,7 +669,10 @@ class ledger(Figure):
         book = self.book
         if book.open:
             return self.said or book.summary()
-        return f"✓ {self.said} {book.summary()}" if self.said and self.said[0] not in "✓✗" else f"✓ {book.summary()}"
+        return Verdict(
+            True,
+            f"{self.said} {book.summary()}" if self.said and not isinstance(self.said, Verdict) else book.summary(),
+        )
 
     def sentence(self) -> str:
         return self.book.summary()

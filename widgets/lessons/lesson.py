@@ -58,6 +58,18 @@ def number(x: object, digits: int = 6, power: bool = False) -> str:
     return formats.number(x, digits, power)
 
 
+class Verdict(str):
+    """A sentence that judges. As text it begins with ✓ or ✗; `plain` is the sentence without that sign."""
+
+    good: bool
+    plain: str
+
+    def __new__(cls, good: bool, plain: str):
+        verdict = super().__new__(cls, f"{'✓' if good else '✗'} {plain}")
+        verdict.good, verdict.plain = good, plain
+        return verdict
+
+
 def same(a: object, b: object, rel: float = 1e-9) -> bool:
     """Whether two results agree up to rounding; nan agrees with nan, and what is not a number agrees with nothing."""
     if not isinstance(a, (int, float)) or not isinstance(b, (int, float)) or isinstance(a, bool):

@@ -269,7 +269,11 @@ class Tracer:
         """What stands beside an event: that it made the first nan or inf, or that it has one."""
         if not event.bad:
             return ""
-        return f"✗ first {event.bad}" if event.fresh and self.first(event.bad) == (way, event) else f"· {event.bad}"
+        return f"✗ first {event.bad}" if self.is_first(way, event) else f"· {event.bad}"
+
+    def is_first(self, way: str, event: Event) -> bool:
+        """Whether the first nan, or inf, of the run arises in this event."""
+        return bool(event.bad) and event.fresh and self.first(event.bad) == (way, event)
 
     def text(self) -> str:
         lines = []
@@ -305,7 +309,7 @@ class Tracer:
     def _row(self, way: str, event: Event, x: float, y: float, width: float, wide: bool) -> str:
         mark = self.mark(way, event)
         room = HALF if not wide else FULL - len(mark) - 2 * bool(mark)
-        first = mark.startswith("✗")
+        first = self.is_first(way, event)
         out = (
             tag("rect", "first" if first else "later", x=x, y=y - 3, width=width, height=ROW - 4, rx=5) if mark else ""
         )

@@ -17,7 +17,7 @@ from minigrad.course.random_graphs import op_in_random_graphs
 
 from ..show import Table
 from .kit import Entry, Figure, Given, lesson
-from .lesson import label, number, svg, tag
+from .lesson import Verdict, label, number, svg, tag
 from .stepper import ProgramError
 
 MOST = 5  # inputs that have room
@@ -82,16 +82,22 @@ class Operation:
         return sum(e < NEAR for e in errors), ""
 
     # Words ------------------------------------------------------------------------------------------------------------------------
-    def sentence(self) -> str:
-        right, stopped = self.graphs
-        wrong = [name for name, *_, ok in self.rows() if not ok]
+    def sentence(self) -> Verdict:
+        agree, stopped = self.graphs
+        off = [name for name, *_, ok in self.rows() if not ok]
         if stopped:
-            return f"✗ {self.name} stopped in a random graph: {stopped}"
-        if wrong:
-            return f"✗ The derivative by {' and '.join(wrong)} is not what differences say. Random graphs: {right} of {GRAPHS} right."
-        if right < GRAPHS:
-            return f"✗ Right here, but only {right} of {GRAPHS} random graphs are: move the sliders to find where it breaks."
-        return f"✓ The derivatives agree with differences here, and in {right} of {GRAPHS} random graphs."
+            return Verdict(False, f"{self.name} stopped in a random graph: {stopped}")
+        if off:
+            return Verdict(
+                False,
+                f"The derivative by {' and '.join(off)} is not what differences say. Random graphs: {agree} of {GRAPHS} right.",
+            )
+        if agree < GRAPHS:
+            return Verdict(
+                False,
+                f"Right here, but only {agree} of {GRAPHS} random graphs are: move the sliders to find where it breaks.",
+            )
+        return Verdict(True, f"The derivatives agree with differences here, and in {agree} of {GRAPHS} random graphs.")
 
     def text(self) -> str:
         lines = [f"{self.name}: {self.doc}" if self.doc else self.name]
@@ -221,8 +227,8 @@ class op_card(Figure):
         return self.operation.sentence()
 
     def caption(self) -> str:
-        said = self.operation.sentence()
-        return f"{said[:2]}{self.doc} {said[2:]}" if self.doc else said
+        verdict = self.operation.sentence()
+        return Verdict(verdict.good, f"{self.doc} {verdict.plain}") if self.doc else verdict
 
     def draw(self) -> str:
         return self.operation.svg()

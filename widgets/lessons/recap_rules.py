@@ -44,13 +44,13 @@ def rule_book() -> tuple[str, str]:
     y = torch.tanh(x)
     y.backward(tensor(2.0, dtype=torch.float64))
     parts = (
-        f"x = {number(x.item())}",
-        f"tanh keeps out = {number(y.item(), 4)}",
-        "upstream g = 2",
-        f"x receives 2 × (1 − out²) = {number(x.grad.item(), 4)}",
+        (32, "", f"x = {number(x.item())}"),
+        (140, "", f"tanh keeps out = {number(y.item(), 4)}"),
+        (370, "bwd", "upstream g = 2"),
+        (536, "bwd", f"x receives 2 × (1 − out²) = {number(x.grad.item(), 4)}"),
     )
     out += tag("rect", "badge", x=14, y=226, width=820, height=44, rx=9)
-    for left, text in zip((32, 140, 370, 536), parts, strict=True):
-        out += label(left, 253, text, "num t b bwd" if "g =" in text or "receives" in text else "num t b")
-    said = f"Rules by what they keep. {'; '.join(words)}. At {', '.join(parts)}."
+    for left, colour, text in parts:
+        out += label(left, 253, text, f"num t b {colour}".rstrip())
+    said = f"Rules by what they keep. {'; '.join(words)}. At {', '.join(text for *_, text in parts)}."
     return svg(848, 284, out, said), said

@@ -24,7 +24,7 @@ from minigrad.tracing.tensor_formulas import flow
 from ..rule_card import SPAN, at, table_row
 from ..show import Table
 from .kit import Choice, Control, Figure, Given, Slider, lesson
-from .lesson import label, number, svg, tag
+from .lesson import Verdict, label, number, svg, tag
 
 NUMBERS, TENSORS = "numbers (Value)", "tensors"
 LEFT, TOP, WIDE, HIGH = 20, 20, 430, 240
@@ -178,7 +178,7 @@ class _Rules:
             return f"{self.row.formula}: {kind}."
         place = ", ".join(f"{n} = {number(v, 4)}" for n, v in zip(self.row.inputs, self.values, strict=True))
         if not math.isfinite(self.out):
-            return f"✗ {self.row.formula} has no finite value at {place}. Move the slider."
+            return Verdict(False, f"{self.row.formula} has no finite value at {place}. Move the slider.")
         gets = ", ".join(f"{n} receives {self._sent(k)}" for k, n in enumerate(self.row.inputs))
         kink = not all(map(self.agrees, range(len(self.sent))))
         end = " Differences disagree, because at a kink or an edge the rule is a convention." if kink else ""
@@ -208,16 +208,15 @@ class _Rules:
             y += 14
         width = 350 if self.row.curve else 760
         for k, (name, rule, keeps) in enumerate(rows):
-            said = [
-                line for part in (f"{name} gets {rule}", f"keeps {keeps}") for line in textwrap.wrap(part, width // 8)
-            ]
+            parts = ((f"{name} gets {rule}", "num t"), (f"keeps {keeps}", "num t soft"))
+            lines = [(line, cls) for part, cls in parts for line in textwrap.wrap(part, width // 8)]
             live = k < len(self.sent)
-            high = 20 + 18 * len(said) + 40 * live
+            high = 20 + 18 * len(lines) + 40 * live
             out += tag("rect", "panel", x=left, y=y, width=width, height=high, rx=8)
-            for n, line in enumerate(said):
-                out += label(left + 14, y + 22 + 18 * n, line, "num t soft" if line.startswith("keeps") else "num t")
+            for n, (line, cls) in enumerate(lines):
+                out += label(left + 14, y + 22 + 18 * n, line, cls)
             if live:
-                below = y + 26 + 18 * len(said)
+                below = y + 26 + 18 * len(lines)
                 out += label(left + 14, below, f"now {self._sent(k)}", "num v b bwd")
                 mark = "✓ the same" if self.agrees(k) else "✗ not the same"
                 out += label(

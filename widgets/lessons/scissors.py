@@ -23,7 +23,7 @@ from ..layout import CARD_PAD, fitted
 from ..show import Table
 from .cards import card, wire
 from .kit import Choice, Figure, Given, Inputs, lesson
-from .lesson import esc, label, number, svg, tag
+from .lesson import Verdict, esc, label, number, svg, tag
 
 CANNED = "a = 3*x\nb = a**2\nc = b + a"  # two paths from a to c: a cut at b leaves a gradient, and another one
 FUNCTIONS = ("exp", "log", "relu", "sigmoid", "sin", "cos", "sqrt", "tanh")  # what a typed program may call by name
@@ -315,14 +315,14 @@ class Cut:
             "inference_mode": f"{name} is made in inference_mode: no history, and none later.",
         }[self.tool]  # fmt: skip
         if self.failed:
-            return f"✗ {doing} The program stops at {self.log[-1][0]}: {self.log[-1][1]}"
+            return Verdict(False, f"{doing} The program stops at {self.log[-1][0]}: {self.log[-1][1]}")
         if not self.passes:
             end = self.cards[max(i for i, c in enumerate(self.cards) if c.name == self.result)]
             then = "backward can start there" if end.requires_grad else "backward has nowhere to start"
             return f"{doing} {self.result}.requires_grad is {end.requires_grad}: {then}."
         if not self.log[-1][2]:
             first = next(k for k, entry in enumerate(self.log, 1) if not entry[2])
-            return f"✗ {doing} Pass {first} stops: {self.log[first - 1][1]}"
+            return Verdict(False, f"{doing} Pass {first} stops: {self.log[first - 1][1]}")
         none = [n for n, leaf in self.leaves.items() if leaf.grad is None]
         quiet = f" No error, and {' and '.join(none)} learn{'s' * (len(none) == 1)} nothing." if none else ""
         more = " It is added to what the first pass left." if self.passes > 1 and len(none) < len(self.leaves) else ""
@@ -389,11 +389,12 @@ class Cut:
         name, expr = fitted(at.name, at.expr, CARD - 2 * CARD_PAD)
         grad = "None" if at.arrived is None else _show(at.arrived)
         node = "a leaf" if at.leaf else at.grad_fn.name() if at.grad_fn else "no grad_fn" if at.ran else ""
-        said = (why, node) if why and not at.grad_fn else (node, why or self.state(i))
+        below = (why, node) if why and not at.grad_fn else (node, why or self.state(i))
+        important = {why, self.state(i)} if at.freed else {why}
         rows = [
             ("value", _show(at.value) if at.ran else "·", "soft" if why else "fwd"),
             ("grad", grad, "soft" if at.arrived is None else "bwd"),
-            *((text, "", "b" if text == why or "freed" in text else "") for text in said),
+            *((text, "", "b" if text in important else "") for text in below),
         ]
         place = {"x": x, "y": y, "w": CARD, "h": TALL, "name": name, "expr": expr}
         return card(place, rows, "cut" if why else "leaf" if at.leaf else "")

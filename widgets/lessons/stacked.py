@@ -15,7 +15,7 @@ from ..layout import CARD_PAD, fitted
 from ..show import Table
 from .cards import card, pill, wire
 from .kit import Choice, Figure, Given, Inputs, lesson
-from .lesson import label, number, svg, tag
+from .lesson import Verdict, label, number, svg, tag
 from .tensor_program import inputs_of, run
 
 CANNED = "a = sin(x); y = a*x"
@@ -88,7 +88,10 @@ class Stack:
 
     def sentence(self) -> str:
         if not self.create:
-            return f"✗ Without create_graph=True the gradient is a plain number. To differentiate it once more gives: {self.error}."
+            return Verdict(
+                False,
+                f"Without create_graph=True the gradient is a plain number. To differentiate it once more gives: {self.error}.",
+            )
         local = self.edges[self.chosen].get("local_text") or number(self.edges[self.chosen]["local"])
         made = [self.nodes[i]["expr"] or self.nodes[i]["label"] for i in self.made]
         if not made:

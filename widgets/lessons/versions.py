@@ -21,7 +21,7 @@ from minigrad.tracing.trace import walk
 
 from ..show import Table
 from .kit import END, Choice, Control, Figure, Given, Moments, Text, action, lesson
-from .lesson import label, number, svg, tag
+from .lesson import Verdict, label, number, svg, tag
 from .line_by_line import HERE, TooLong, follow, listing, source
 
 PATIENTS = {
@@ -251,17 +251,22 @@ class Run:
         return self.at == len(self.moments) - 1
 
     def sentence(self, at: int | None = None) -> str:
+        return " ".join(self.sentences(at))
+
+    def sentences(self, at: int | None = None) -> list[str]:
+        """What the last line did; verdicts come last."""
         at = self.at if at is None else at
         m = self.moments[at]
         if m.line is None:
-            return "Nothing has run yet. x is a leaf, at version 0."
+            return ["Nothing has run yet. x is a leaf, at version 0."]
         line = self.lines[m.line].strip() if m.line < len(self.lines) else ""
         if m.error:
             text = m.error.splitlines()[0].split(" Hint:")[0]
-            return f"✗ {line.rstrip(':')}: RuntimeError: {text}"
+            return [Verdict(False, f"{line.rstrip(':')}: RuntimeError: {text}")]
         old = self.moments[at - 1] if at else Moment(None)
         before = {c.id: c for c in old.counters}
         names = {c.id: c.names for c in m.counters}
+        verdicts: list[Verdict] = []
         out = [f"{c.names} is new, at version {c.count}." for c in m.counters if c.id not in before]
         out += [
             f"{c.names} {'were' if ' and ' in c.names else 'was'} written to: version {before[c.id].count} is now {c.count}."
@@ -276,20 +281,23 @@ class Run:
         was = {(i, k.name) for i, (_, kept, _) in enumerate(old.nodes) for k in kept if k.stale}
         for i, (name, kept, _) in enumerate(m.nodes):
             if any(k.stale and (i, k.name) not in was for k in kept):
-                out.append(f"✗ What {name} saved is overwritten.")
+                verdicts.append(Verdict(False, f"What {name} saved is overwritten."))
         if at == len(self.moments) - 1 and not self.own_pass:
-            out.append(self._outcome())
+            verdicts.append(self._outcome())
         elif at == len(self.moments) - 1 and self.grad is not None:
             out.append(f"x.grad = {_list(self.grad)}.")
-        marks = [text for text in out if text[0] in "✓✗"]
-        rest = [text for text in out if text[0] not in "✓✗"]
-        return " ".join([f"{line.rstrip(':')}:", *rest, *marks] if out else [f"{line.rstrip(':')}: no counter moved."])
+        if not out and not verdicts:
+            return [f"{line.rstrip(':')}: no counter moved."]
+        return [f"{line.rstrip(':')}:", *out, *verdicts]
 
-    def _outcome(self) -> str:
+    def _outcome(self) -> Verdict:
         grad = "None" if self.grad is None else _list(self.grad)
         if self.agree:
-            return f"✓ backward goes through: x.grad = {grad}, and central differences agree."
-        return f"✗ backward goes through without an error, and x.grad = {grad} is wrong: central differences say {_list(self.check or [])}."
+            return Verdict(True, f"backward goes through: x.grad = {grad}, and central differences agree.")
+        return Verdict(
+            False,
+            f"backward goes through without an error, and x.grad = {grad} is wrong: central differences say {_list(self.check or [])}.",
+        )
 
     def text(self) -> str:
         """Every line that has run, in its order."""
@@ -461,9 +469,10 @@ class versions(Figure):
         return self._now().sentence()
 
     def caption(self) -> str:
-        said = self.sentence()
-        mark = "✗ " if "✗" in said else "✓ " if "✓" in said else ""
-        return mark + said.replace("✗ ", "").replace("✓ ", "")
+        sentences = self._now().sentences()
+        verdicts = [sentence.good for sentence in sentences if isinstance(sentence, Verdict)]
+        text = " ".join(getattr(sentence, "plain", sentence) for sentence in sentences)
+        return Verdict(all(verdicts), text) if verdicts else text
 
     def draw(self) -> str:
         return self._now().svg(words=False)

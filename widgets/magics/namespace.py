@@ -166,7 +166,7 @@ class NamespaceMagics(Magics):
             at = COLUMNS.index(asked[1])
             rows.sort(key=lambda r: r[at] if isinstance(r[at], str) else -r[at][1])
         never = sum(r[2][0] == "None" and r[3] == "yes" for r in rows)
-        zero = sum(r[2][0] == "0" or r[2][0].endswith("all 0") for r in rows)
+        zero = sum(r[2][1] == 0 for r in rows)  # the largest absolute value
         title = f"{plural(len(things), 'name')}: {never} leaves without a gradient (None), {zero} with a gradient of 0"
         more = Line(f"Shown are the first {SHOWN} of {len(things)}.", soft=True) if len(things) > SHOWN else None
         return Card(title, Table(COLUMNS, rows, sortable=True, wide=COLUMNS[-1]), more)

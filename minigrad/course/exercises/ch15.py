@@ -58,13 +58,13 @@ def diagnosis(id, patient, answer, wrong, hints, reveal, fresh, also=None, kind=
     )  # fmt: skip
 
 
-def repair(id, patient, stub, changes, probes, bank, hints, reveal, fresh, kind=Kind.DEBUG, level=2):
+def repair(id, patient, stub, changes, probes, bank, hints, reveal, fresh, kind=Kind.DEBUG, level=2, losses=False):
     """The patient's program. `changes` are (old, new) that make it right; `bank` holds (name, changes from the stub, hint, probes)."""
     return Exercise(
         id=id, title=patient, kind=kind, points=1, minutes=5, difficulty=level,
         question=f"{patient} runs without an error and is broken. Repair it.",
         entry=patient.lower().replace(" ", "_"), stub=stub, solution=changed(stub, changes), probes=probes,
-        limits=Limits(seconds=5.0),
+        limits=Limits(seconds=5.0), losses=losses,
         bank=tuple(Wrong(name, changed(stub, edits), hint, **(rule if isinstance(rule, dict) else {"on": rule}))
                    for name, edits, hint, rule in bank),
         hints=Hints(*hints), reveal=reveal,
@@ -149,7 +149,7 @@ EX_B = repair(
      "a has the shape (5, 1), b has (5,): a - b has (5, 5). a.squeeze(1) - b has (5,)."),
     "The error had 40,000 entries, every output against every target. The best answer to that is the mean of all targets.",
     [("a has the shape (30, 1), b has (30,). How many entries does a - b have?", 900, 30),
-     ("a has the shape (20, 1), b has (20,). How many entries does a - b have?", 400, 20)],
+     ("a has the shape (20, 1), b has (20,). How many entries does a - b have?", 400, 20)], losses=True,
 )  # fmt: skip
 
 EX_B2 = diagnosis(
@@ -338,7 +338,7 @@ EX_D = repair(
     "With p.grad = None, Adam skips the parameter. requires_grad_(False) before the forward pass does the same, because zero_grad sets it "
     "to None. A new optimizer for the head alone is the clearest solution.",
     [("m = 0.9 * m + g, with m = 10 and g = 0. What is m after two steps?", 8.1, 10)],
-    level=3,
+    level=3, losses=True,
 )  # fmt: skip
 
 EX_D2 = diagnosis(
@@ -584,7 +584,7 @@ EX_G = repair(
      "A rule for exp that returns out is right for out.sum() alone. With g it is g * out."),
     "backward has to multiply by g. Without it, the gradient of w does not depend on the loss or the targets.",
     [("backward of a custom cube returns 3 * x**2. Its result is multiplied by 5. By which factor is x.grad wrong?", 5, 3)],
-    kind=Kind.OPTIONAL,
+    kind=Kind.OPTIONAL, losses=True,
 )  # fmt: skip
 
 EX_G2 = diagnosis(
@@ -724,7 +724,7 @@ EX_I = repair(
     "The optimizer must be made after the head was replaced. optimizer.add_param_group({\"params\": net[2].parameters()}) does the same. "
     "The head's gradient grew because zero_grad clears only what the optimizer holds.",
     [("An optimizer holds 6 tensors. A Linear layer of the network is replaced by a new one. How many of the 6 are still in use?", 4, 6)],
-    kind=Kind.OPTIONAL,
+    kind=Kind.OPTIONAL, losses=True,
 )  # fmt: skip
 
 EX_I2 = diagnosis(
@@ -802,7 +802,7 @@ EX_J = repair(
     "is 0, and 0 · ∞ is nan. Adding 1e-12 under the root repairs it, and so does clamp(min=1e-12) or leaving out the diagonal, if that is "
     "done before the root.",
     [("s = 0.25: what is the derivative of √s?", 1, 0.5), ("s = 0.0625: what is the derivative of √s?", 2, 0.25)],
-    kind=Kind.OPTIONAL,
+    kind=Kind.OPTIONAL, losses=True,
 )  # fmt: skip
 
 EX_J2 = diagnosis(

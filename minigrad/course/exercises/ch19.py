@@ -20,6 +20,7 @@ EX_A = ask(
     minutes=4,
     level=2,
     text="Which operation does each line of derivatives.yaml belong to?",
+    choices=("abs", "exp", "log", "neg", "reciprocal", "rsqrt", "sqrt", "tanh"),
     comment="Which operation does each line belong to? Choose from abs, exp, log, neg, reciprocal (1/x), rsqrt (1/√x), sqrt and tanh.",
     answer={
         "grad / (2 * result)": "sqrt",
