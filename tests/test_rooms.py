@@ -11,7 +11,7 @@ ENGINE = sorted(path for path in (ROOT / "minigrad").rglob("*.py") if "course" n
 # each imports only from its own set and from those to its left
 ROOMS = [
     {"kernels"},
-    {"core"},
+    {"core", "values"},
     {"ops"},
     {"autograd"},
     {"tensors", "tracing"},
@@ -31,8 +31,8 @@ LATE = {  # an import inside a function: (file, what it imports): why
     ("minigrad.compiler", "minigrad.kernels.fused_numba"): "loads numba",
     ("minigrad.program.step", "minigrad.kernels.fused_numba"): "loads numba",
     ("minigrad.core.errors", "minigrad.core.explanations"): "read only once something went wrong",
-    ("minigrad.scalar", "minigrad.core.errors"): "read only once something went wrong",
-    ("minigrad.scalar", "minigrad.core.facts"): "read only once something went wrong",
+    ("minigrad.values.node", "minigrad.core.errors"): "read only once something went wrong",
+    ("minigrad.values.node", "minigrad.core.facts"): "read only once something went wrong",
     ("minigrad.tape", "minigrad.kernels.tape"): "loads numpy",
     ("minigrad.tape", "minigrad.core.on_values"): "loads numpy",
     ("minigrad.tracing.trace", "minigrad.tracing.tensor_trace"): "loads numpy",

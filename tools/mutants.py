@@ -131,7 +131,7 @@ def _all() -> list[Mutant]:
         # words that both use
         ("minigrad/words.py", "rounding=ROUND_HALF_UP", "rounding=ROUND_UP", "tests/test_doctests.py", model),
         ("minigrad/autograd/gradcheck.py", "{mine / true:.4g}", "{true / mine:.4g}", "tests/autograd/test_instruments.py"),
-        ("minigrad/scalar.py", "return None if high < low else 0.5", "return None if high > low else 0.5", "tests/engine/test_scalar.py", "tests/engine/test_trace.py"),
+        ("minigrad/values/real.py", "return None if high < low else 0.5", "return None if high > low else 0.5", "tests/engine/test_scalar.py", "tests/engine/test_trace.py"),
     ]  # fmt: skip
     return [Mutant(file, old, new, tuple(tests)) for file, old, new, *tests in rows]
 

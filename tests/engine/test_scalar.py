@@ -499,8 +499,8 @@ def test_a_class_of_ones_own_may_answer_for_reflected_operators():
         assert (result.data, (a.grad, b.grad), result._prev) == (wanted, slopes, (a, b))
 
 
-# Value's operations stand in scalar.py in full, because that file is read as a lecture and needs only `math`. Their second home, the
-# derivatives table, says the same:
+# Value's operations are written out in scalar.py, because that file is read as a lecture and needs only `math`. The rows of the
+# derivatives table must agree with them:
 ROW = {"+": "add", "-": "sub", "*": "mul", "/": "div", "**": "PowBackward1", "max": "maximum", "min": "minimum"}
 POINTS = [(0.5, 2.0), (-1.5, 0.25), (3.0, -2.0), (2.0, 2.0), (0.0, 1.0), (-0.25, -0.25)]
 

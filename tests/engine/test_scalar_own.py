@@ -6,6 +6,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -309,10 +310,15 @@ def test_copy_newest_cuts_a_graph_off():
     assert x.grad == 0.0 and copies[id(x)].grad != 0.0
 
 
-def test_the_file_stands_alone(tmp_path):
-    """minigrad/scalar.py copied elsewhere has all of it."""
-    shutil.copy(scalar.__file__, tmp_path)
-    code = "import scalar, pickle; y = pickle.loads(pickle.dumps(scalar.Value(2.0) * 3)); print(y.data)"
+def test_the_engine_stands_alone(tmp_path):
+    """minigrad/scalar.py and values/, copied elsewhere as a package, need no other file."""
+    engine = tmp_path / "engine"
+    engine.mkdir()
+    shutil.copy(scalar.__file__, engine)
+    shutil.copytree(Path(scalar.__file__).parent / "values", engine / "values")
+    code = (
+        "from engine import scalar; import pickle; y = pickle.loads(pickle.dumps(scalar.Value(2.0) * 3)); print(y.data)"
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stdout == "6.0\n", done.stderr
 

@@ -170,15 +170,15 @@ class InstrumentMagics(Magics):
         if line.strip():
             raise Sorry(f"%%profile takes nothing on its line, but got {line.strip()!r}.")
         from minigrad.autograd import profiler
-        from minigrad.scalar import _numbers
+        from minigrad.values.node import numbers
 
         program = Program(self.shell, cell, "%%profile")
-        before = next(_numbers)
+        before = next(numbers)
         start = time.perf_counter()
         with profiler.profile() as prof:
             program.run(self.shell.user_ns)
         seconds = time.perf_counter() - start
-        values = next(_numbers) - before - 1
+        values = next(numbers) - before - 1
         events = sorted(prof.key_averages(), key=lambda e: -e.self_cpu_time_total)
         inside = sum(e.self_cpu_time_total for e in events)
         rows = [[e.key.removeprefix("aten::"), (f"{e.count:,}", e.count), (f"{e.self_cpu_time_total / 1000:.3f}", e.self_cpu_time_total),
