@@ -31,6 +31,11 @@ STYLE = (
     f"{_STILL}:has(+{_PANEL}:not(.jupyter-widgets)){{animation:mg-wait 1.5s step-end}}"
     "@keyframes mg-wait{from{max-height:0;overflow:hidden;visibility:hidden}}"
 )
+# Below the picture, because nothing else on the page tells a stored picture from a live one.
+NOTE = (
+    "<p style='margin:2px 0 8px;font:italic 12px system-ui,sans-serif;opacity:.75'>"
+    "This picture is stored. Run its cell to make it interactive.</p>"
+)
 _PICTURE = re.compile(r"<img class='mg-picture' alt='[^']*' src='data:image/svg\+xml;charset=utf-8,([^']*)'")
 
 
@@ -43,7 +48,7 @@ def still(svg: str | None, text: str, html: str | None = None) -> str:
         inside = f"<img class='mg-picture' alt='{words}' src='data:image/svg+xml;charset=utf-8,{address}' style='max-width:100%'>"
     else:
         inside = f"<pre>{escape(text)}</pre>"
-    return f"<div class='mg-stored'><style>{STYLE}</style>{inside}</div>"
+    return f"<div class='mg-stored'><style>{STYLE}</style>{inside}{NOTE}</div>"
 
 
 def _quoted(text: str) -> str:
