@@ -87,12 +87,19 @@ from .ops.statistics import (
     bucketize, corrcoef, cov, diff, dist, gradient, histc, histogram, isin, mode, msort, nanmean, nanmedian, nanquantile, quantile, renorm, searchsorted, trapezoid, trapezoid as trapz, unique_consecutive,
 )  # fmt: skip
 
-# ops/shape.py
-from .ops.shape import (
-    atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_shapes, broadcast_tensors, cartesian_prod, cat, cat as concat, cat as concatenate, chunk, clone, column_stack, combinations, diag, diag_embed, diagflat, diagonal, diagonal_scatter, dsplit, dstack, flatten, flip, fliplr,
-    flipud, hsplit, hstack, meshgrid, movedim, movedim as moveaxis, narrow, ravel, reshape, roll, rot90, select_scatter, slice_scatter, split, split_with_sizes, stack, swapaxes, tensor_split,
-    swapdims, tile, tril, triu, unbind, unflatten, unsafe_chunk, unsafe_split, unsafe_split_with_sizes, vander, vsplit, vstack, vstack as row_stack,
-    expand_checked as broadcast_to, permute_checked as permute, squeeze_checked as squeeze, t_checked as t, transpose_checked as transpose, unsqueeze_checked as unsqueeze, view_as_shape,
+# ops/shape.py, views.py, joins.py, dims.py
+from .ops.dims import broadcast_shapes
+from .ops.joins import (
+    atleast_1d, atleast_2d, atleast_3d, block_diag, broadcast_tensors, cartesian_prod, cat, cat as concat, cat as concatenate, column_stack, combinations, dstack, hstack, meshgrid, stack, vander, vstack, vstack as row_stack,
+)  # fmt: skip
+from .ops.shape import clone, reshape
+from .ops.views import (
+    chunk, diag, diag_embed, diagflat, diagonal, diagonal_scatter, dsplit, flatten, flip, fliplr, flipud, hsplit,
+    movedim, movedim as moveaxis, narrow, ravel, roll, rot90, select_scatter, slice_scatter, split,
+    split_with_sizes, swapaxes, tensor_split, swapdims, tile, tril, triu, unbind, unflatten, unsafe_chunk,
+    unsafe_split, unsafe_split_with_sizes, vsplit, expand_checked as broadcast_to, permute_checked as permute,
+    squeeze_checked as squeeze, t_checked as t, transpose_checked as transpose, unsqueeze_checked as unsqueeze,
+    view_as_shape,
 )  # fmt: skip
 from .tensors.indexing import select_ as select
 from .tensors.tensor import Tensor

@@ -12,7 +12,7 @@ from .core.grad_mode import no_grad
 from .core.variable import Size
 from .nn.functional import binary_cross_entropy_with_logits, log_softmax, softmax
 from .ops.elementwise import log, sigmoid, where
-from .ops.shape import broadcast_tensors
+from .ops.joins import broadcast_tensors
 from .tensors import create
 from .tensors.create import as_tensor, full_like
 from .tensors.tensor import Tensor

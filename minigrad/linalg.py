@@ -15,9 +15,9 @@ from .ops.linalg import (
     solve_triangular, svd, svdvals, tensorinv, tensorsolve,
 )  # fmt: skip
 from .ops.reduce import amax, amin, vector_norm
-from .ops.shape import diagonal as _diagonal
-from .ops.shape import dims_of
-from .ops.shape import stack as _stack
+from .ops.views import diagonal as _diagonal
+from .ops.dims import dims_of
+from .ops.joins import stack as _stack
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eigh", "eigvalsh", "inv", "inv_ex", "matmul", "matrix_norm",

@@ -16,7 +16,7 @@ from ..core.facts import InputWithoutGradient, NoGraph, SeedMissing, SeedShape, 
 from ..core.grad_mode import set_grad_enabled
 from ..core.node import AccumulateGrad, GradientEdge
 from ..core.variable import Size, Variable, edge_of, requires
-from ..ops.shape import stack
+from ..ops.joins import stack
 from . import engine
 from .accumulate import accumulate
 

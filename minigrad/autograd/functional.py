@@ -14,7 +14,8 @@ from ..core.grad_mode import enable_grad, set_grad_enabled
 from ..core.variable import Variable, wrap
 from ..core.variable import alias as again
 from ..func import jacfwd
-from ..ops.shape import alias, stack
+from ..ops.joins import stack
+from ..ops.shape import alias
 from .backward import grad
 
 _STRICT = " This is not allowed in strict mode."

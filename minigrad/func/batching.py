@@ -29,6 +29,7 @@ from ..ops import (
     convolution,
     elementwise,
     index,
+    joins,
     linalg,
     lookup,
     losses,
@@ -39,7 +40,9 @@ from ..ops import (
     scan,  # noqa: F401
     shape,
     strided,
+    views,
 )  # noqa: F401
+from ..ops.dims import wrap_dim
 from ..tensors.tensor import Tensor
 
 
@@ -254,11 +257,11 @@ class BatchLevel(Handler):
     def unwrap(self, out, dim):
         """The tensor with all samples, the batch at `dim`. Call it outside of the level."""
         if isinstance(out, Batched) and out.level is self:
-            dim = shape.wrap_dim(dim, out.value.array.ndim)
+            dim = wrap_dim(dim, out.value.array.ndim)
             return out.value.movedim(0, dim) if dim else out.value
         if type(out.array) is Sample and not out.batched:
             raise NumbersNeeded
-        dim = shape.wrap_dim(dim, out.ndim + 1)
+        dim = wrap_dim(dim, out.ndim + 1)
         return out.unsqueeze(dim).expand(*out.shape[:dim], self.size, *out.shape[dim:])
 
     def holds(self, x):
@@ -354,7 +357,7 @@ def _drawn(function, level, args, kwargs):
         return function(low, high, (n, *size), **kwargs)
     if name in ("bernoulli", "multinomial"):
         return function(level.full(args[0]).clone(), *args[1:], **kwargs)
-    return shape.stack([function(*[level.at(a, i) for a in args], **kwargs) for i in range(n)])
+    return joins.stack([function(*[level.at(a, i) for a in args], **kwargs) for i in range(n)])
 
 
 def _check_readable(inputs, params):
@@ -379,8 +382,8 @@ def _one_by_one(level, op, xs, params):
     if not results:
         raise RuntimeError(f"vmap: {op.name} has no batching rule, and a batch of 0 samples leaves nothing to run.")
     if isinstance(results[0], tuple):
-        return tuple([shape.stack(column) for column in zip(*results, strict=True)])
-    return shape.stack(results)
+        return tuple([joins.stack(column) for column in zip(*results, strict=True)])
+    return joins.stack(results)
 
 
 def _elementwise(level, op, xs, params):
@@ -644,14 +647,14 @@ def _index(level, op, xs, params):
     (indices,) = params
     out = op(xs[0].value, (slice(None), *indices))
     k = _separated(indices)
-    return shape.movedim(out, k, 0) if k else out
+    return views.movedim(out, k, 0) if k else out
 
 
 @_rule(index.index_backward)
 def _index_backward(level, op, xs, params):
     indices, shape_ = params
     k = _separated(indices)
-    g = shape.movedim(xs[0].value, 0, k) if k else xs[0].value
+    g = views.movedim(xs[0].value, 0, k) if k else xs[0].value
     return op(g, (slice(None), *indices), (level.size, *shape_))
 
 
@@ -665,7 +668,7 @@ def _index_put(level, op, xs, params):
         (level.size, *place),
     )
     k = _separated(indices)
-    return op(level.full(x), shape.movedim(values, 0, k) if k else values, (slice(None), *indices), accumulate)
+    return op(level.full(x), views.movedim(values, 0, k) if k else values, (slice(None), *indices), accumulate)
 
 
 def _separated(indices):

@@ -23,7 +23,7 @@ from ..core.grad_mode import leave_inference
 from ..core.node import AccumulateGrad
 from ..core.storage import owner_of
 from ..core.variable import INFERENCE, alias, edge_of, leaf_edge, wrap
-from ..ops import shape
+from ..ops import joins, shape
 from ..random import get_rng_state, set_rng_state
 from ..tensors.create import zeros_like
 from ..tensors.tensor import Tensor
@@ -607,7 +607,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
             pieces.append(flatten(_run(func, n, dims, part, spec, out_dims, randomness, kwargs)))
         out_spec = pieces[0][1]
         joined = [
-            shape.cat(column, d)
+            joins.cat(column, d)
             for column, d in zip(
                 zip(*[p[0] for p in pieces], strict=True), broadcast_to(out_dims, out_spec), strict=True
             )
@@ -762,7 +762,7 @@ def _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwa
         results.append(_outputs(func, output, out_dims))
     columns = zip(*[r[0] for r in results], strict=True)
     return unflatten(
-        [column[0] if d is None else shape.stack(column, d) for column, d in zip(columns, results[0][2], strict=True)],
+        [column[0] if d is None else joins.stack(column, d) for column, d in zip(columns, results[0][2], strict=True)],
         results[0][1],
     )
 
@@ -850,7 +850,7 @@ def stack_module_state(models):
         out = {}
         for name in dicts[0]:
             tensors = [d[name] for d in dicts]
-            new = shape.stack([t.detach() for t in tensors])
+            new = joins.stack([t.detach() for t in tensors])
             requires = {t.requires_grad for t in tensors}
             if len(requires) > 1:
                 raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")

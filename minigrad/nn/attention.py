@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from ..ops.joins import cat
 from ..ops.linalg import matmul
 from ..ops.neural import safe_softmax
-from ..ops.shape import cat
 from ..tensors.create import empty
 from ..tensors.tensor import Tensor
 from . import functional as F

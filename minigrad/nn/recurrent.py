@@ -10,7 +10,8 @@ import math
 import warnings
 from typing import Any
 
-from ..ops.shape import cat, stack, unbind
+from ..ops.joins import cat, stack
+from ..ops.views import unbind
 from ..tensors.create import empty, zeros
 from ..tensors.tensor import Tensor
 from . import functional as F

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from ..ops.shape import triu
+from ..ops.views import triu
 from ..tensors.create import full
 from ..tensors.tensor import Tensor
 from . import functional as F

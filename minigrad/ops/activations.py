@@ -12,7 +12,8 @@ import numpy as np
 from ..core.op import ELEMENTWISE, GENERAL, Op
 from ..kernels import neural as kernels
 from .elementwise import exp, in_float32, sigmoid, tanh, where
-from .shape import cat, slice_
+from .joins import cat
+from .shape import slice_
 
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
 _SIXTH = float(np.float32(1 / 6))  # PyTorch takes this constant in float32 for every dtype

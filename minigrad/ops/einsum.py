@@ -9,7 +9,8 @@ import math
 from ..core import errors
 from .linalg import bmm, mm
 from .reduce import sum as sum_
-from .shape import diagonal, permute, reshape, unsafe_view, unsqueeze
+from .shape import permute, reshape, unsafe_view, unsqueeze
+from .views import diagonal
 
 
 def _labels(term, ndim, dots):

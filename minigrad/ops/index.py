@@ -11,8 +11,9 @@ from ..core.op import GENERAL, LINEAR, Op
 from ..core.variable import INFERENCE, wrap
 from ..kernels.positions import repeat
 from ..kernels.scatter import add_at
+from .dims import wrap_dim
 from .elementwise import nothing, where
-from .shape import clone, embed, expand, reshape, unsafe_view, unsqueeze, view, wrap_dim
+from .shape import clone, embed, expand, reshape, unsafe_view, unsqueeze, view
 
 
 class Positions(tuple):

@@ -13,23 +13,11 @@ from ..core.facts import ProductMismatch
 from ..core.op import GENERAL, LINEAR, MULTILINEAR, Op, wrong_type
 from ..core.return_types import named
 from ..core.variable import wrap
+from .dims import wrap_dim
 from .elementwise import mul, where
+from .joins import cat
 from .reduce import _norm, _norm_rule, sum_dim
-from .shape import (
-    cat,
-    copy,
-    diag_embed_,
-    diagonal_back,
-    expand,
-    reshape,
-    squeeze_row,
-    t,
-    transpose,
-    tril_,
-    triu_,
-    unsqueeze,
-    wrap_dim,
-)
+from .shape import copy, diag_embed_, diagonal_back, expand, reshape, squeeze_row, t, transpose, tril_, triu_, unsqueeze
 
 
 def mT(x):

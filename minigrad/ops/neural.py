@@ -8,9 +8,9 @@ import numpy as np
 from ..core import errors
 from ..core.op import GENERAL, Op
 from ..kernels import neural as kernels
+from .dims import wrap_dim
 from .elementwise import exp
 from .reduce import sum_dim
-from .shape import wrap_dim
 
 
 def _sum(g, dim):

@@ -12,9 +12,9 @@ from ..core.op import GENERAL, Op
 from ..core.return_types import named
 from ..core.variable import wrap
 from ..kernels import positions
+from .dims import wrap_dim
 from .index import put_along_dim
 from .reduce import put
-from .shape import wrap_dim
 
 
 def _sorted_places(x, dim, descending):

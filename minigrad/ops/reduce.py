@@ -14,10 +14,11 @@ from ..core import dtypes, errors, permissions
 from ..core.op import GENERAL, LINEAR, Op, wrong_type
 from ..core.return_types import named
 from . import elementwise
+from .dims import dims_of, wrap_dim
 from .elementwise import abs, exp, sign, where
 from .index import put_along_dim
 from .scan import backwards, before, cumprod_
-from .shape import dims_of, expand, reshape, wrap_dim
+from .shape import expand, reshape
 
 
 def spread(g, x_shape, dim, keepdim):

@@ -11,9 +11,10 @@ import numpy as np
 from ..core import dtypes, errors
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.return_types import named
+from .dims import wrap_dim
 from .elementwise import exp, where
 from .index import scatter_add_, zeros
-from .shape import cat_, flip_, reshape, slice_, wrap_dim
+from .shape import cat_, flip_, reshape, slice_
 
 
 def backwards(op, x, dim, *more):

@@ -11,13 +11,16 @@ import numpy as np
 from ..core import dtypes, errors
 from ..core.return_types import named
 from ..core.variable import wrap
+from .dims import wrap_dim
 from .elementwise import clamp, isnan, lerp, logical_not, logical_xor, where
 from .index import gather
+from .joins import cat
 from .linalg import matmul
 from .order import consecutive_, sort
 from .reduce import mean, median, nansum, sum
 from .scan import cumsum
-from .shape import cat, movedim, narrow, reshape, squeeze_checked, t_checked, unsqueeze, unsqueeze_checked, wrap_dim
+from .shape import reshape, unsqueeze
+from .views import movedim, narrow, squeeze_checked, t_checked, unsqueeze_checked
 
 
 def nanmean(input, dim=None, keepdim=False, *, dtype=None):

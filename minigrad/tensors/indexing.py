@@ -14,8 +14,9 @@ from ..core.constants import as_tensor_like
 from ..core.dispatch import state
 from ..core.facts import IndexOutOfBounds, TooManyIndices
 from ..core.variable import Variable
+from ..ops.dims import wrap_dim
 from ..ops.index import Positions, index_, index_put, require_mask
-from ..ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze, wrap_dim
+from ..ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze
 
 _SEQUENCES = (list, tuple, range)
 INT64 = np.dtype(np.int64)

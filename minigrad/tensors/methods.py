@@ -18,7 +18,7 @@ from ..core.devices import row_by_row
 from ..core.dispatch import state
 from ..core.op import DISCRETE, Op
 from ..core.variable import Variable, wrap
-from ..ops import einsum, elementwise, index, linalg, neural, order, reduce, scan, shape, statistics, strided
+from ..ops import einsum, elementwise, index, linalg, neural, order, reduce, scan, shape, statistics, strided, views
 from . import indexing
 
 # The methods of each module; `method=function` where the names differ.
@@ -43,7 +43,7 @@ FAMILIES = {
         matmul mm mv dot bmm outer ger=outer addmm addbmm addmv baddbmm vdot slogdet matrix_power inverse=inv det logdet trace cross
         addr pinverse=pinv cholesky_solve cholesky_inverse""",
     einsum: "inner kron",
-    shape: """
+    views: """
         transpose=transpose_checked swapaxes swapdims t=t_checked squeeze=squeeze_checked unsqueeze=unsqueeze_checked unbind
         flatten ravel unflatten movedim moveaxis=movedim broadcast_to=expand_checked split chunk fliplr flipud roll rot90 tril triu
         diagonal diag diag_embed narrow unfold diagflat split_with_sizes unsafe_split unsafe_split_with_sizes
@@ -58,8 +58,9 @@ FAMILIES = {
 }
 # Their one argument may be given as several integers: x.view(2, 3). `method=function:keyword`
 SPREAD = {
-    shape: """
-        reshape:shape view=view_as_shape:size permute=permute_checked:dims expand=expand_checked:size repeat:repeats tile:dims flip:dims
+    shape: "reshape:shape",
+    views: """
+        view=view_as_shape:size permute=permute_checked:dims expand=expand_checked:size repeat:repeats tile:dims flip:dims
         sum_to_size:size""",
 }
 # Operators of which the other side may be a number.

@@ -24,8 +24,9 @@ from ..core.dispatch import state
 from ..core.node import add_hook, hooks_of
 from ..core.storage import address, array_at, in_order, owner_of, place_of
 from ..core.variable import ANY, INFERENCE, Size, Variable, leaf_edge, refresh, wrap
-from ..ops import elementwise, linalg, shape
+from ..ops import elementwise, linalg, shape, views
 from ..ops import index as index_ops
+from ..ops.dims import wrap_dim
 from . import indexing, printing
 from .methods import Methods, number_first, with_array
 
@@ -138,11 +139,7 @@ class Tensor(Methods):
 
     def size(self, dim=None):
         """The shape, or the size of one dimension."""
-        return (
-            Size(self.array.shape)
-            if dim is None
-            else self.array.shape[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
-        )
+        return Size(self.array.shape) if dim is None else self.array.shape[wrap_dim(dim, self.array.ndim, scalar=False)]
 
     @property
     def ndim(self) -> int:
@@ -184,7 +181,7 @@ class Tensor(Methods):
             strides
         ):  # of a new array numpy counts an empty dimension as 0, PyTorch as 1
             strides = tuple([math.prod([max(n, 1) for n in self.array.shape[d + 1 :]]) for d in range(self.array.ndim)])
-        return strides if dim is None else strides[shape.wrap_dim(dim, self.array.ndim, scalar=False)]
+        return strides if dim is None else strides[wrap_dim(dim, self.array.ndim, scalar=False)]
 
     def storage_offset(self) -> int:
         return place_of(self.array)[1]
@@ -700,7 +697,7 @@ class Tensor(Methods):
 
     def view_as(self, other):
         """The view with the shape of `other`."""
-        return shape.view_as_shape(self, other.array.shape)
+        return views.view_as_shape(self, other.array.shape)
 
     def reshape_as(self, other):
         """The numbers in the shape of `other`."""
@@ -708,7 +705,7 @@ class Tensor(Methods):
 
     def expand_as(self, other):
         """Repeated to the shape of `other`, without copying."""
-        return shape.expand_checked(self, other.array.shape)
+        return views.expand_checked(self, other.array.shape)
 
     @property
     def T(self):
@@ -863,7 +860,7 @@ class Tensor(Methods):
             raise RuntimeError(
                 "minigrad's fill_diagonal_() fills the diagonal of a matrix, without wrapping around. Write x.diagonal(...).fill_(...)."
             )
-        shape.diagonal(self).fill_(fill_value)
+        views.diagonal(self).fill_(fill_value)
         return self
 
     # Another shape in place: the numbers stay where they are.
@@ -873,19 +870,19 @@ class Tensor(Methods):
             raise errors.new(
                 RuntimeError, f"t_() expects a tensor with <= 2 dimensions, but self is {self.array.ndim}D"
             )
-        return inplace.reshape_(self, shape.t_checked)
+        return inplace.reshape_(self, views.t_checked)
 
     def transpose_(self, dim0, dim1):
         """Two dimensions exchanged, in place."""
-        return inplace.reshape_(self, lambda x: shape.transpose_checked(x, dim0, dim1))
+        return inplace.reshape_(self, lambda x: views.transpose_checked(x, dim0, dim1))
 
     def squeeze_(self, dim=None):
         """Without dimensions of size 1 (all, or those of `dim`), in place."""
-        return inplace.reshape_(self, shape.squeeze_checked if dim is None else lambda x: shape.squeeze_checked(x, dim))
+        return inplace.reshape_(self, views.squeeze_checked if dim is None else lambda x: views.squeeze_checked(x, dim))
 
     def unsqueeze_(self, dim):
         """With a new dimension of size 1, in place."""
-        return inplace.reshape_(self, lambda x: shape.unsqueeze_checked(x, dim))
+        return inplace.reshape_(self, lambda x: views.unsqueeze_checked(x, dim))
 
     swapaxes_ = swapdims_ = forgiving(transpose_)
 

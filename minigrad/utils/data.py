@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import float64
-from ..ops.shape import stack
+from ..ops.joins import stack
 from ..random import Generator, default_generator
 from ..tensors.create import as_tensor, randint, randperm, tensor
 from ..tensors.tensor import Tensor

@@ -7,7 +7,7 @@ from ...autograd import inplace as writing
 from ...core import errors
 from ...core.arguments import forgiving
 from ...ops import activations, elementwise, neural
-from ...ops.shape import wrap_dim
+from ...ops.dims import wrap_dim
 from ...tensors.create import default_generator, empty_like
 from ...tensors.tensor import Tensor
 from ._arguments import check_floating, constant, kind_of

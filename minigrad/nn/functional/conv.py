@@ -7,8 +7,9 @@ import numpy as np
 from ...core import errors
 from ...core.facts import ChannelMismatch
 from ...ops import convolution as rows
+from ...ops.dims import wrap_dim
 from ...ops.resample import ROWS
-from ...ops.shape import slice_, unsqueeze, wrap_dim
+from ...ops.shape import slice_, unsqueeze
 from ...tensors.tensor import Tensor
 from ._arguments import several
 

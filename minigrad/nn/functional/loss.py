@@ -12,7 +12,8 @@ import numpy as np
 from ...core import dtypes, errors, facts
 from ...core.dtypes import get_default_dtype
 from ...ops import losses, neural
-from ...ops.shape import cat, expand, stack
+from ...ops.joins import cat, stack
+from ...ops.shape import expand
 from ...tensors.tensor import Tensor
 from ._arguments import (
     broadcast_shape,

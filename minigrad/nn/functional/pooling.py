@@ -9,8 +9,9 @@ import numpy as np
 
 from ...ops import pooling as rows
 from ...ops.convolution import out_size
+from ...ops.dims import wrap_dim
 from ...ops.reduce import mean_dim
-from ...ops.shape import unsqueeze, wrap_dim
+from ...ops.shape import unsqueeze
 from ...tensors.tensor import Tensor
 from ._arguments import check_floating, check_mean, several
 

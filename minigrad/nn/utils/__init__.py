@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.shape import cat
+from ...ops.joins import cat
 from ...random import default_generator
 from ...tensors.tensor import Tensor
 from ..module import Module

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.variable import wrap
-from ...ops.shape import cat, stack
+from ...ops.joins import cat, stack
 from ...tensors.create import as_tensor
 from ...tensors.tensor import Tensor
 from .. import functional as F
