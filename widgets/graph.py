@@ -32,7 +32,7 @@ from .network_steps import Numbers, network_text, network_trace, opened, parts
 from .rows import WIDE as WIDE_COLUMN
 from .rows import narrower, rows
 from .view import files, messages, sweeps
-from .view.subject import Subject, not_a_graph
+from .view.subject import Subject, no_collection, not_a_graph
 
 __all__ = ["GraphView", "graph", "not_a_graph"]
 
@@ -106,16 +106,17 @@ class GraphView(Fronted):
         )
         self._small = 0  # how much is folded because nothing else could be read on that stage: see Folds
         self.cells: set[str] = set()
-        self._subject = Subject(root, names, second, limit)
-        self._level = self._opening_level()
-        self._looked: tuple[int, int] | None = None  # a neuron that is open, and its sample
-        self._slid = self._steepest()  # the parameter that has a slider
-        self._folds: Any = None
-        self._open: set[int] = set()
-        self._at_first: set[int] = set()  # what was open before anybody opened or closed anything
-        self._last = -1  # the fold that was opened last, as long as it is open
-        self._take_folds()
-        state = self._state()
+        with no_collection():
+            self._subject = Subject(root, names, second, limit)
+            self._level = self._opening_level()
+            self._looked: tuple[int, int] | None = None  # a neuron that is open, and its sample
+            self._slid = self._steepest()  # the parameter that has a slider
+            self._folds: Any = None
+            self._open: set[int] = set()
+            self._at_first: set[int] = set()  # what was open before anybody opened or closed anything
+            self._last = -1  # the fold that was opened last, as long as it is open
+            self._take_folds()
+            state = self._state()
         trace = state["trace"]
         at = {None: _forward(trace), "start": 0, "end": len(trace["steps"])}.get(step, step)  # type: ignore[arg-type]
         super().__init__(part="graph", quiz=quiz, step=at, version=1, **state)

@@ -316,13 +316,14 @@ class Reader:
         )  # float32 and less
         self._layouts: dict[type, Layout | None] = {type(root): found}
         self._origins: dict[Any, FunctionType | None] = {}
+        self._parameters: dict[FunctionType, list[tuple[str, Any]] | None] = {}
         self._makers: dict[type, Callable[[float], Any] | None] = {}
 
     # The parts of an object
 
     def layout_for(self, obj: Any) -> Layout | None:
         kind = type(obj)
-        if kind not in self._layouts:
+        if kind not in self._layouts:  # asked a dozen times for each object: no call in the usual case
             own = self.layout
             if hasattr(obj, own.value) and all(hasattr(obj, n) for n in own.operands):
                 self._layouts[kind] = own
@@ -430,8 +431,7 @@ class Reader:
         takes = _takes(rule)
         if takes is None or not name:
             return None
-        touched = {id(value): value for value in (obj, *operands)}
-        kept = {key: getattr(value, name, None) for key, value in touched.items()}
+        saved = [(value, getattr(value, name, None)) for value in (obj, *operands)]
         try:
             for value in operands:
                 setattr(value, name, before)  # adding 0.0 makes −0.0 0.0
@@ -441,16 +441,20 @@ class Reader:
                 return given
             if takes and len(operands) == 1 and (one := as_number(told)) is not None:
                 return (one,)
-            times = {key: sum(operand is value for operand in operands) for key, value in touched.items()}
             grads = [as_number(getattr(operand, name)) for operand in operands]
-            if None in grads or all(g == before and math.copysign(1.0, g) == math.copysign(1.0, before) for g in grads):  # type: ignore
+            if None in grads:
+                return None
+            sign = math.copysign(1.0, before)
+            if all([g == before and math.copysign(1.0, g) == sign for g in grads]):  # type: ignore[arg-type]
                 return None  # an empty rule is none
-            return tuple(g / times[id(operand)] + 0.0 for g, operand in zip(grads, operands, strict=True))  # type: ignore[operator]
+            if len({id(operand) for operand in operands}) < len(operands):  # each use has an equal part of the sum
+                grads = [g / sum([x is operand for x in operands]) for g, operand in zip(grads, operands, strict=True)]  # type: ignore[operator]
+            return tuple([g + 0.0 for g in grads])  # type: ignore[operator]
         except Exception:  # the learner's rule fails: the pass itself will say why, and the picture shows the rest
             return None
         finally:
-            for key, value in touched.items():
-                setattr(value, name, kept[key])
+            for value, grad in saved:
+                setattr(value, name, grad)
 
     def overwrites(self, obj: Any, operands: Sequence[Any]) -> bool:
         """Does its rule write `=` where `+=` is right?"""
@@ -487,24 +491,29 @@ class Reader:
         code = getattr(rule, "__code__", None)
         if code is None or (made_in := self._origin(type(obj), rule)) is None:
             return None
-        takes = _parameters(made_in)
+        if made_in not in self._parameters:
+            self._parameters[made_in] = _parameters(made_in)
+        takes = self._parameters[made_in]
         if takes is None:
             return None
         held: dict[str, Any] = {}
         defaults = rule.__defaults__ or ()  # type: ignore[union-attr]
         held.update(zip(code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=False))
         for name, cell in zip(code.co_freevars, rule.__closure__ or (), strict=True):  # type: ignore[union-attr]
-            with contextlib.suppress(ValueError):
+            try:
                 held[name] = cell.cell_contents
+            except ValueError:  # an empty cell
+                continue
         ordered = self.in_a_set(obj)
         left = list(range(len(operands)))
         slots: list = []
         arguments: list[tuple[bool, float] | None] = []
         for name, default in takes:
             thing = held.get(name, default)
-            place = next((k for k in left if operands[k] is thing), None)
-            if place is None and ordered:  # a set holds one of the two of a + a
-                place = next((k for k in range(len(operands)) if operands[k] is thing), None)
+            places = [k for k in left if operands[k] is thing]
+            if not places and ordered:  # a set holds one of the two of a + a
+                places = [k for k in range(len(operands)) if operands[k] is thing]
+            place = places[0] if places else None
             if place is not None:
                 if place in left:
                     left.remove(place)

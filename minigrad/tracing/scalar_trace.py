@@ -100,6 +100,15 @@ def trace_value(
     return result
 
 
+def newest(graph: Recorded, count: int) -> Recorded:
+    """The newest operations of a recording as one of its own, with their objects. What enters them are its leaves."""
+    one = part(graph, graph.order[:count], graph.root, graph.seed)
+    for name in ("objects", "paths"):
+        setattr(one, name, [getattr(graph, name)[i] for i in one.ids])
+    one.told, one.unchecked = [], []
+    return one
+
+
 def part(graph: Recorded, members: Sequence[int], out: int, seed: float) -> Recorded:
     """Some operations of a recording as one of their own: what comes in from outside is a leaf, and `seed` is the gradient at `out`. Its
     objects, which know their lines, are the caller's to give."""
@@ -598,15 +607,15 @@ class _Operation:
         slots = [*groups.values()]
 
         def totals(slopes: Sequence[float | None]) -> list[float]:
-            return [sum(slopes[k] or 0.0 for k in of) for of in slots]
+            return [sum([slopes[k] or 0.0 for k in of]) for of in slots]
 
         def true(slopes: Sequence[float | None]) -> bool:
             return all(confirmed(self.value, self.numbers, of, d) for of, d in zip(slots, totals(slopes), strict=True))
 
         near = 1e-5 if self.reader.coarse else 1e-7
         agree = own is not None and row is not None and all(
-            x == y or (x != x and y != y) or math.isclose(x, y, rel_tol=near, abs_tol=near * 1e-2)
-            for x, y in zip(totals(own), totals(row), strict=True)
+            [x == y or (x != x and y != y) or math.isclose(x, y, rel_tol=near, abs_tol=near * 1e-2)
+             for x, y in zip(totals(own), totals(row), strict=True)]
         )  # fmt: skip
         graph.told[i] = own
         slopes: Sequence[float | None] | None

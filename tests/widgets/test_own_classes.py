@@ -225,3 +225,23 @@ def test_a_duel_across_two_classes():
     assert duel((a * b + a) * b, (q * p + p) * q, names={"a": a, "b": b, "p": p, "q": q}).difference is None
     found = duel((a * b + a) * b, (q * p + p) * p, names={"a": a, "b": b, "p": p, "q": q}).difference
     assert found is not None
+
+
+def test_of_a_big_graph_the_newest_operations_are_traced_with_true_numbers_and_names():
+    kind = own("list")
+    weights = [kind(0.9), kind(0.1)]
+    y = kind(1.0)
+    for _ in range(13_000):
+        y = y * weights[0] + weights[1]
+    loss = y * weights[1]
+    loss.grad = 1.0
+    view = graph(loss, names={"weights": weights, "loss": loss})
+    shown = view.whole["nodes"]
+    assert any("only the newest 12,000 operations" in text for text in view._subject.words)
+    assert sum(n["kind"] == "operation" for n in shown) == 12_000 and len(view.grads) == len(shown)
+    labels = {n["label"]: n for n in shown if n["named"]}
+    assert {"weights[0]", "weights[1]", "loss"} == set(labels) and labels["loss"]["value"] == loss.data
+    assert view.grads[labels["loss"]["id"]] == 1.0
+    # loss = y w₁ with y → w₁ / (1 − w₀): what was computed before the newest part has vanished from the gradients
+    assert labels["weights[1]"]["grad"] == pytest.approx(y.data + 0.1 / (1 - 0.9), rel=1e-6)
+    assert labels["weights[0]"]["grad"] == pytest.approx(0.1 * 0.1 / (1 - 0.9) ** 2, rel=1e-6)

@@ -22,7 +22,7 @@ from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
 from minigrad.tracing.naming import headline, source_of
 from minigrad.tracing.own_classes import NO_OBJECT, why_no_graph
-from minigrad.tracing.scalar_trace import Recorded, groups_of, part, trace_value
+from minigrad.tracing.scalar_trace import Recorded, groups_of, newest, part, trace_value
 from minigrad.tracing.schema import Source
 from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_inputs, unused_words
 from minigrad.words import listed
@@ -37,6 +37,7 @@ from . import sweeps
 TRACED = 12_000  # of a graph with more operations than this, only the newest are traced
 READ = 300_000  # operations; of a graph with more not even the network is looked for
 AT_ONCE = 3_000  # nodes; of a larger network the operations are traced when somebody wants to see them
+NEWEST = "This graph has {:,} nodes; only the newest {:,} operations were traced, and what enters them."
 OUTDATED = "An input was changed after {} was computed, so the recorded operations were computed again."
 TABLES = 400  # nodes of a Tensor graph, four times as many of a Value graph, up to which there are sliders
 
@@ -110,7 +111,7 @@ def _weak(thing) -> Callable[[], Any]:
 
 
 @contextlib.contextmanager
-def _no_collection():
+def no_collection():
     """Reading a big graph makes a million small objects, none of them garbage: looking for it takes a quarter of the time."""
     was = gc.isenabled()
     gc.disable()
@@ -159,7 +160,7 @@ class Subject:
         self._slow_tape: Any = None
         self.network = None
         self._whole: Trace | None = None
-        with _no_collection():
+        with no_collection():
             things = self._tensors(root, names, pictured) if is_tensor(root) else self._values(root, names)
         self._objects = [_weak(thing) for thing in things]
         if self._whole is None:
@@ -234,8 +235,8 @@ class Subject:
         self._find_network(graph, groups_of(graph, names), names)
         if self.network is None or len(things) <= AT_ONCE:
             traced = self._trace(graph, names)
-            if traced is graph and not isinstance(root, Value):
-                found = audit(graph, [n["label"] for n in self.whole["nodes"]])
+            if not isinstance(root, Value):
+                found = audit(graph, [n["label"] for n in self.whole["nodes"]] if traced is graph else None)
                 self.words += [] if found.right else [found.say]
             graph = traced
         if outdated:
@@ -285,9 +286,14 @@ class Subject:
     def _trace(self, graph: Recorded, names: Mapping[str, object]) -> Recorded:
         """Trace a recording: the whole of it, or its newest part. Returns what was traced."""
         root, count = graph.objects[graph.root], len(graph.objects)
-        if isinstance(root, Value) and count > 2 * TRACED:
-            called = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
-            graph = self._newest(root, backward_order(root), called)
+        if count > 2 * TRACED:
+            if isinstance(root, Value):
+                called = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
+                graph = self._newest(root, backward_order(root), called)
+            else:
+                self.words.append(NEWEST.format(count, TRACED))
+                graph = newest(graph, TRACED)
+                self.grads, graph.ids = [self.grads[i] for i in graph.ids], ()
             names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
         self._whole = whole = trace(
             graph, names, cell_name=_cell_name
@@ -301,9 +307,7 @@ class Subject:
         """The newest operations of a big graph."""
         count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
         copies = copy_newest(order, TRACED)
-        self.words.append(
-            f"This graph has {count:,} nodes; only the newest {TRACED:,} operations were traced, and what enters them."
-        )
+        self.words.append(NEWEST.format(count, TRACED))
         return record(
             copies[id(root)], {n: copies[id(x)] for n, x in names.items() if id(x) in copies and n[:1] != "_"}
         )
