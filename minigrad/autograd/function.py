@@ -21,7 +21,7 @@ from ..core.dispatch import handling_none, state
 from ..core.facts import FunctionCalled, GradientCount, GradientShape, LeafWritten, OnceDifferentiable, SavedType
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, LIVE, Node, move_retained, next_number, short_name
-from ..core.op import view_of
+from ..core.saved import view_of
 from ..core.variable import INFERENCE, Variable, alias, edge_of, leaf_edge, refresh, requires, wrap
 from ..ops.shape import alias as view_as_self
 from ..ops.shape import copy_slices

@@ -25,19 +25,19 @@ import linecache
 import sys
 import threading
 import warnings
+from collections.abc import Callable
 from types import CodeType, FunctionType
+from typing import Any
 
 import numpy as np
 from numpy import asarray, ndarray
 
-from ..scalar import Value
-from . import dtypes, errors, permissions, variable
+from . import errors, variable
 from .arguments import recover
-from .constants import constant, number_of
-from .dispatch import NOT_RUNNING, state
-from .facts import ArgumentType
-from .node import FREED, LIVE, PACKED, Node, next_number, short_name
-from .on_values import on_values
+from .constants import number_of
+from .dispatch import state
+from .node import FREED, LIVE, Node, next_number
+from .row_options import OPTIONS, Accepted, Described, Recorded
 from .row_source import (
     DISCRETE,
     ELEMENTWISE,
@@ -50,7 +50,18 @@ from .row_source import (
     slots_of,
     source_of,
 )  # noqa: F401
-from .variable import INFERENCE, Variable, ViewFunc, ViewMeta, edge_of, leaf_edge, only_detached, refresh, wrap
+from .saved import (
+    as_floats,
+    check_output,
+    check_saved,
+    drop_packed,
+    open_saved,
+    output_of,
+    record_several,
+    view_of,
+)
+from .slow_path import failed, general, is_ours, on_ndarrays
+from .variable import INFERENCE, edge_of, leaf_edge, refresh, wrap
 
 # As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
@@ -59,84 +70,46 @@ TABLE: dict[str, "Op"] = {}  # every row by its name
 written: list = []  # each of these functions is called with every row that has just been written out (provenance.py)
 
 
-class Op:
+class Op(Accepted, Recorded, Described):
     """One operation. Call it on Tensors (records), or on ndarrays (computes).
 
-    name      PyTorch's; `node` is the name of its grad_fn if it is not NameBackward0
+    name      PyTorch's
     forward   on ndarrays (and parameters)
-    rules     input=rule, see the top of this file
-    args      the names that callers may use for the inputs; PyTorch's `input`, `other` unless said
-    view      True: forward returns a numpy view, and the result is a view in PyTorch's sense
-    floats    True: integer inputs become the default float dtype first (sin, div)
-    tensor_list  True: the one input is a sequence of tensors (cat); its rule returns as many gradients; `x_shape` is a tuple of shapes
-    outputs   their names; with more than one, forward returns a tuple and a rule's `g` is the gradient of the first. A rule whose first
-              parameter is `gs` gets the list of all gradients (None where nothing arrived). `outputs=...`: as many as forward returns,
-              rules get `gs`.
-    jvp       forward mode, where the kind does not give it: jvp(t, <saves>), `t` the tangent of the one input, or `ts` the list of tangents
-              (None for constants); returns the tangent of the (first) output
-    joint_rule  one rule that returns the gradients of all inputs as a tuple. It is used if every input needs its gradient, where the
-              rules would repeat the same work. It saves nothing that the rules do not
-    one_dtype the inputs are not promoted but must share a dtype: {"x y": PyTorch's sentence if the dtypes of x and y differ}, with {x} for
-              Float and {x_c} for float
-    bools     False: True and False are refused, as in PyTorch, where numpy would compute
-    refuses   (characters of numpy's dtypes, PyTorch's name of the kernel): dtypes that PyTorch's kernel does not have, and numpy has
-    tensors_only  True: PyTorch takes no number in the place of a tensor; minigrad does, and warns (permissions.py)
-    tensor_params  parameters that hold tensors (the indices of index): freed after the backward pass like everything that a node saves
-    saved_as  PyTorch's names for `_saved_*` where they differ: {"x": "self"} is understood
-
-    What other rooms know of the operation, so that nothing is listed by name elsewhere:
-    formula   how it is written, as Python source over its inputs: "x * y". Pictures, `minigrad.compile` and `Value` read it
-    words     {input: what its rule does to g, in words} for rules that are no short formula: {"x": "g where {x} > 0, else 0"}
-    fused     the source of the compiled loop (compiler.py) where formula and rules are not it: (result, gradient of each input)
-    batch     the batching rule (func/batching.py) if vmap should not run the samples one by one; elementwise rows need none
+    kind      one of `KINDS`
+    row       input=rule for each input, see the top of this file; the other keywords are in row_options.py
     """
 
     __slots__ = (
         "__dict__",
         "__weakref__",
         "call",
-    )  # read for every operation: a slot is found faster than an entry of the dict
+    )  # `call` is read for every operation: a slot is found faster than an entry of a dict
 
-    def __init__(self, name, forward, kind, *, node=None, args=None, view=False, floats=False, tensor_list=False, outputs=("out",),
-                 jvp=None, joint_rule=None, one_dtype=None, bools=True, refuses=None, tensors_only=False,
-                 tensor_params=(), saved_as=None, doc=None,
-                 formula=None, words=None, fused=None, batch=None, **rules):  # fmt: skip
+    def __init__(self, name: str, forward: Callable[..., Any], kind: str, **row: Any):
+        options = {option: row.pop(option) for option in OPTIONS.intersection(row)}
+        vars(self).update(options)
         self.name = self.__name__ = name
-        self.forward, self.kind, self.rules = forward, kind, rules
-        self.view, self.floats, self.tensor_list, self.outputs, self.jvp, self.bools = (
-            view,
-            floats,
-            tensor_list,
-            outputs,
-            jvp,
-            bools,
-        )
-        self.joint_rule, self.one_dtype, self.tensor_params = joint_rule, one_dtype, tensor_params
-        self.refuses, self.tensors_only = refuses, tensors_only
-        self.ours = _is_ours(sys._getframe(1), "ops.")
-        self.formula, self.words, self.fused, self.batch = formula, words or {}, fused, batch
-        self.inputs = tuple(rules)
-        self.node_name = node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-        self.saved_as = {
-            "self": "x",
-            "other": "y",
-            "result": "out",
-            "self_sym_sizes": "x_shape",
-            **{v: k for k, v in (saved_as or {}).items()},
-        }
+        self.forward, self.kind, self.rules = forward, kind, row
+        self.ours = is_ours(sys._getframe(1), "ops.")
+        self.words = self.words or {}
+        self.inputs = tuple(row)
+        self.node_name = self.node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
+        own_names = {theirs: ours for ours, theirs in (self.saved_as or {}).items()}
+        self.saved_as = {"self": "x", "other": "y", "result": "out", "self_sym_sizes": "x_shape", **own_names}
         self.params = _parameters(self)
-        self.args = (
-            tuple(args.split()) if args else {1: ("input",), 2: ("input", "other")}.get(len(self.inputs), self.inputs)
-        )
-        if tensor_list and not args:
+        if self.args:
+            self.args = tuple(self.args.split())
+        elif self.tensor_list:
             self.args = ("tensors",)
+        else:
+            self.args = {1: ("input",), 2: ("input", "other")}.get(len(self.inputs), self.inputs)
         self.promoted = tuple(
-            i for i in self.inputs if kind == DISCRETE or (kind == ELEMENTWISE and rules[i] is not None)
+            i for i in self.inputs if kind == DISCRETE or (kind == ELEMENTWISE and row[i] is not None)
         )
-        self.single = outputs == ("out",)
+        self.single = self.outputs == ("out",)
         _check(self)
-        self.__doc__ = doc or forward.__doc__
-        self.call = self._first_call
+        self.__doc__ = self.doc or forward.__doc__
+        self.call: Callable[..., Any] = self._first_call
         TABLE[self.node_name if name in TABLE else name] = self
 
     def __call__(self, *args, **kwargs):
@@ -144,7 +117,7 @@ class Op:
             return self.call(*args, **kwargs)
         except TypeError as error:
             return recover(
-                _in_torch_s_words(error, self), self.call, self.name, (*self.args, *self.params), args, kwargs
+                _in_pytorchs_words(error, self), self.call, self.name, (*self.args, *self.params), args, kwargs
             )
 
     def __repr__(self):
@@ -181,7 +154,7 @@ class Op:
         return value if number is None else wrap(np.array(number))
 
 
-def _in_torch_s_words(error, op):
+def _in_pytorchs_words(error, op):
     """Python's error about the arguments of a call, as PyTorch puts it: missing 1 required positional arguments: "input"."""
     text = str(error).replace("call()", f"{op.name}()", 1)
     if "missing" in text and text.startswith(op.name + "()"):
@@ -352,246 +325,3 @@ def on_arrays(rule):
                 if isinstance(value, Op):
                     scope[name], found = value.forward, True
     return FunctionType(rule.__code__, scope, rule.__name__, rule.__defaults__, rule.__closure__) if found else rule
-
-
-# What the written-out code calls ----------------------------------------------------------------------------------------
-
-
-def general(op, inputs, params):
-    """The way of everything that is not plain: handlers, ndarrays, Python numbers, mixed dtypes, sequences."""
-    flat = inputs[0] if op.tensor_list else inputs
-    if not any([isinstance(x, Variable) for x in flat]):
-        if any([isinstance(x, Value) for x in flat]):
-            return on_values(op, inputs, params)
-        if any([isinstance(x, (ndarray, np.generic)) for x in flat]):
-            return on_ndarrays(op, *inputs, *params)
-    handlers = state.handlers
-    if handlers:
-        state.handlers = handlers[:-1]
-        try:
-            return handlers[-1](op, inputs, params)
-        finally:
-            state.handlers = handlers
-    tensors, arrays = prepare(op, flat)
-    try:
-        r = op.forward(arrays, *params) if op.tensor_list else op.forward(*arrays, *params)
-    except (ValueError, TypeError) as error:
-        raise failed(op, arrays, error) from None
-    return op.record(r, tensors, *params) if op.tensor_list else op.record(r, *tensors, *params)
-
-
-def on_ndarrays(op, *given):
-    """The numbers alone: for rules in the fast backward pass, and for forward() of another row. Raises TypeError for anybody else:
-    PyTorch's functions take no arrays, and a result without a graph would go unnoticed."""
-    if op.ours and state.running is NOT_RUNNING and _called_by_others():
-        arrays = given[0] if op.tensor_list else given[: len(op.inputs)]
-        raise wrong_type(op, *next((i, x) for i, x in enumerate(arrays) if isinstance(x, (ndarray, np.generic))))
-    return op.forward(*given)
-
-
-def _called_by_others():
-    """Is the code that called the operation outside of this package, and no rule or forward() that the package runs?"""
-    frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((__file__, "<minigrad")):
-        frame = frame.f_back
-    if _is_ours(frame, ""):
-        return False
-    return not (frame.f_back and (_is_ours(frame.f_back, "core.") or _is_ours(frame.f_back, "kernels.")))
-
-
-def _is_ours(frame, room):
-    return frame.f_globals.get("__name__", "").startswith(__package__.partition(".")[0] + "." + room)
-
-
-def prepare(op, inputs):
-    """Tensors for the record and arrays, promoted to their common dtype, for the computation."""
-    if not any([isinstance(x, Variable) for x in inputs]):
-        raise wrong_type(op, 0, inputs[0] if inputs else None)
-    if op.promoted or op.floats:
-        names = op.inputs
-        chosen = [x for x, name in zip(inputs, names, strict=True) if name in op.promoted] if op.promoted else inputs
-        for position, x in enumerate(inputs):
-            if not isinstance(x, (Variable, np.generic, builtins.bool, int, float)):
-                raise wrong_type(op, position, x)
-            if op.tensors_only and not isinstance(x, Variable) and _called_by_others():
-                permissions.allow("number for a tensor", wrong_type(op, position, x))
-        if not op.bools:
-            bools = [
-                (x.array.dtype.kind == "b") if isinstance(x, Variable) else isinstance(x, builtins.bool) for x in inputs
-            ]
-            if any(bools):
-                raise errors.no_bools(op.name, all(bools))
-        common = dtypes.result_type(*chosen)
-        _check_kernel(op, common.numpy)
-        if op.floats and not common.is_floating_point:
-            common = dtypes.get_default_dtype()
-        tensors, arrays = [], []
-        for x, name in zip(inputs, names, strict=True):
-            kind = common if name in op.promoted or not op.promoted else None
-            t = x if isinstance(x, Variable) else constant(x, kind)
-            a = t.array
-            tensors.append(t)
-            arrays.append(a.astype(kind.numpy) if kind is not None and a.dtype is not kind.numpy else a)
-        return tensors, arrays
-    tensors = []
-    for position, x in enumerate(inputs):
-        if isinstance(x, Variable):
-            tensors.append(x)
-        elif (
-            isinstance(x, (ndarray, np.generic)) and not _called_by_others()
-        ):  # a constant in a rule under create_graph
-            tensors.append(wrap(asarray(x)))
-        else:
-            raise wrong_type(op, position, x)
-    arrays = [t.array for t in tensors]
-    _check_kernel(op, arrays[0].dtype)
-    if op.one_dtype:
-        _check_one_dtype(op, dict(zip(op.inputs, arrays, strict=True)))
-    return tensors, arrays
-
-
-def _check_kernel(op, dtype):
-    """Raise PyTorch's error if its kernel does not have the dtype."""
-    if op.refuses and dtype.char in op.refuses[0]:
-        raise errors.no_kernel(op.refuses[1], dtype)
-
-
-def _check_one_dtype(op, arrays):
-    """Raise if inputs that must share a dtype do not. Here, after the handlers: autocast may have given them one."""
-    for pair, sentence in op.one_dtype.items():
-        a, b = pair.split()
-        if arrays[a].dtype != arrays[b].dtype:
-            raise errors.dtypes_differ(sentence, {i: array.dtype.name for i, array in arrays.items()})
-
-
-def wrong_type(op, position, x):
-    name = op.args[min(position, len(op.args) - 1)]
-    sentence = f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {errors.type_name(x)}"
-    facts = ArgumentType(op.name, position + 1, type(x).__name__)
-    if isinstance(x, ndarray):
-        why = "Functions and methods take tensors; only operators, x * array, take an ndarray."
-        return errors.new(TypeError, sentence, why=why, instead="torch.from_numpy(array).", facts=facts)
-    return errors.new(TypeError, sentence, facts=facts)
-
-
-def failed(op, arrays, error):
-    """The error to raise for numpy's `error`: about broadcasting or about bools, if that was it."""
-    if isinstance(error, TypeError):
-        bools = [a.dtype.kind == "b" for a in arrays]
-        if any(bools):
-            return errors.no_bools(op.name, all(bools))
-        if "ufunc" in str(error):
-            kind = errors.TYPE_NAMES.get(arrays[0].dtype.name, "").removesuffix("Tensor")
-            return errors.new(
-                NotImplementedError,
-                f"\"{op.name}_cpu\" not implemented for '{kind}'",
-                instead="compare first, (x > 0) & (x < 1), or convert with .long().",
-            )
-        return error
-    if op.kind in (ELEMENTWISE, DISCRETE):
-        return errors.broadcast(arrays, error)
-    return error
-
-
-def view_of(out, x, op, params, number):
-    """Make `out` a view of `x`: it shares the storage and the version, and knows how to be made again from the base."""
-    out.version = x.version
-    if x.version is INFERENCE:  # as in PyTorch, its base is never asked for
-        return
-    step = (op, params, number)
-    created = "inference" if state.inference else "no_grad" if not state.grad else "" if number is None else "multiple"
-    if x.view_meta is None:
-        out.view_meta = ViewMeta(x, ViewFunc(step, None, x.array.strides), x.version[0], created)
-    else:
-        view = x.view_meta
-        out.view_meta = ViewMeta(view.base, ViewFunc(step, view.view_func), x.version[0], created or view.creation_meta)
-
-
-def record_several(op, arrays, node, source):
-    """The outputs of an operation with several, as a tuple; integer outputs have no gradient."""
-    arrays = [asarray(a) for a in arrays]
-    outs = []
-    for number, a in enumerate(arrays):
-        out = wrap(a)
-        if source is not None:
-            view_of(out, source[0], op, source[1], number)
-        if node is not None and a.dtype.kind == "f" and out.version is not INFERENCE:
-            out.edge, out.requires = (node, number), True
-        elif source is not None:  # a view made in no_grad is to PyTorch a leaf like its base
-            out.requires = out.view_meta is not None and out.view_meta.base.requires
-        if not state.grad:
-            out.detached_by = "no_grad"
-        outs.append(out)
-    if node is not None:
-        node.shape, node.dtype = [a.shape for a in arrays], [a.dtype for a in arrays]
-        for name in node.saves:
-            if op.outputs is not ... and name in op.outputs:
-                number = op.outputs.index(name)
-                setattr(node, name, arrays[number])
-                setattr(node, name + "_counter", outs[number].version)
-                setattr(node, name + "_version", outs[number].version[0])
-    return tuple(outs)
-
-
-def output_of(node, name):
-    """A saved output as a Tensor, attached to its own node. The node keeps only the array, or the two would hold each other for ever."""
-    value = getattr(node, name)
-    out = wrap(value) if type(value) is ndarray else value.shell()  # inside vmap
-    out.version = getattr(node, name + "_counter")
-    number = node.op.outputs.index(name)
-    if out.array.dtype.kind == "f":
-        out.edge, out.requires = ((node.info or {}).get("original", node), number), True
-    if node.info is not None and "tangents" in node.info:
-        for restore in node.info["tangents"]:  # forward mode is on: the saved output has a tangent
-            restore(out)
-    return out
-
-
-def check_saved(node: Node, slot: str, tensor, version: int) -> None:
-    """Raise if the saved input was detached in place or written to since."""
-    if tensor.version[0] != version:
-        if tensor.meta is not None and tensor.meta.detached_at > version and tensor.edge is None:
-            raise errors.new(
-                RuntimeError,
-                "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, please use "
-                "out-of-place `.detach()` instead",
-                why="the derivative formula needs this tensor with its history, and detach_() has removed that.",
-                instead="y = x.detach() makes a new tensor and leaves x in its graph.",
-            )
-        if only_detached(tensor.version, version):  # another tensor with this storage
-            return
-        edge = edge_of(tensor)
-        origin = f"{edge[1]} of {short_name(edge[0])}" if edge is not None and edge[0].edges else ""
-        raise errors.modified(node.name(), slot, tensor.array, *_writes(tensor.version, version), origin)
-
-
-def _writes(counter, version) -> tuple[int, int]:
-    """How many writes there were until now, and until `version`: both without the detach_() calls, which PyTorch does not count."""
-    now, then = [at - sum([call <= at for call in counter[1:]]) for at in (counter[0], version)]
-    return now, then
-
-
-def as_floats(x, dtype):
-    """A saved input of whole numbers in the dtype of the result."""
-    return x.astype(dtype) if isinstance(x, ndarray) else wrap(x.array.astype(dtype))
-
-
-def check_output(node, name):
-    if only_detached(getattr(node, name + "_counter"), getattr(node, name + "_version")):
-        return
-    raise errors.modified(
-        node.name(), name, getattr(node, name), *_writes(getattr(node, name + "_counter"), getattr(node, name + "_version")),
-        f"{node.op.outputs.index(name)} of {short_name(node)}",
-    )  # fmt: skip
-
-
-def open_saved(node):
-    """The node with its saved tensors at hand: raises if they were freed, unpacks them if hooks packed them."""
-    if node.status == PACKED:
-        return node.info["unpack"](node)
-    raise errors.freed()
-
-
-def drop_packed(node):
-    """What hooks packed goes with the rest: a checkpoint's inputs hang on it."""
-    node.info.pop("packed", None), node.info.pop("unpack", None)

@@ -16,7 +16,8 @@ import numpy as np
 from ..core.dispatch import state
 from ..core.grad_mode import no_grad
 from ..core.node import RemovableHandle
-from ..core.op import LINEAR, Op, view_of
+from ..core.op import LINEAR, Op
+from ..core.saved import view_of
 from ..core.variable import wrap
 from ..ops.shape import alias as view_as_self
 from ..tensors.tensor import Tensor

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..core import errors
 from ..core.facts import ProductMismatch
-from ..core.op import GENERAL, LINEAR, MULTILINEAR, Op, wrong_type
+from ..core.op import GENERAL, LINEAR, MULTILINEAR, Op
 from ..core.return_types import named
+from ..core.slow_path import wrong_type
 from ..core.variable import wrap
 from .dims import wrap_dim
 from .elementwise import mul, where

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes, errors, permissions
-from ..core.op import GENERAL, LINEAR, Op, wrong_type
+from ..core.op import GENERAL, LINEAR, Op
 from ..core.return_types import named
+from ..core.slow_path import wrong_type
 from . import elementwise
 from .dims import dims_of, wrap_dim
 from .elementwise import abs, exp, sign, where

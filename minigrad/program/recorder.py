@@ -20,7 +20,8 @@ from ..autograd import engine
 from ..core.constants import number_of
 from ..core.dispatch import Handler, state
 from ..core.node import FREED, LIVE
-from ..core.op import ELEMENTWISE, _names, on_arrays, prepare
+from ..core.op import ELEMENTWISE, _names, on_arrays
+from ..core.slow_path import prepare
 from ..core.variable import Variable, wrap
 from ..nn.functional.linear import check_rows
 from ..nn.functional.loss import _check_classes
