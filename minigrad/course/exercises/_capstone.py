@@ -1,7 +1,7 @@
 """The six operations of the capstone as the judge knows them: their values from the definition, and where random graphs use them.
 
 What lives here: plain numbers only. Derivatives are central differences of these values, so no rule is written down that an answer could
-agree with by chance. What does not: how an answer is run (drivers.py), and the exercise (ch19.py).
+agree with by chance. What does not: how an answer is run (drivers/ch19.py), and the exercise (ch19.py).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from ..plain import describe, is_odd, plain
 from .notebooks import is_stub
 from .server import Box, ForkServer
 
-TRAVELS = ("plain.py", "guard.py", "drivers.py", "exercise.py", "grading/__init__.py", "grading/server.py", "grading/child.py",
+TRAVELS = ("plain.py", "guard.py", "drivers/*.py", "exercise.py", "grading/__init__.py", "grading/server.py", "grading/child.py",
            "grading/sandbox.py")  # no solution, no expected value, no hint  # fmt: skip
 MUTE = """\
 class _Mute:
@@ -75,10 +75,11 @@ def kit() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="minigrad-kit-") as folder:
         to = Path(folder) / "minigrad"
         shutil.copytree(package, to, ignore=lambda d, names: [n for n in names if n in ("course", "__pycache__")])
-        (to / "course" / "grading").mkdir(parents=True)
+        for inner in ("grading", "drivers"):
+            (to / "course" / inner).mkdir(parents=True)
         (to / "course" / "__init__.py").write_text(MUTE)
-        for name in TRAVELS:
-            shutil.copy(package / "course" / name, to / "course" / name)
+        for file in (file for pattern in TRAVELS for file in (package / "course").glob(pattern)):
+            shutil.copy(file, to / file.relative_to(package))
         os.chmod(folder, 0o755)  # its reader may be another user
         yield Path(folder)
 

@@ -161,14 +161,15 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
     measures = [
         getattr(drivers, probe["driver"]) for probe in job["probes"]
     ]  # before the answer, which could replace them
-    put_back = _snapshot(drivers)
+    put_back = [_snapshot(module) for name, module in [*sys.modules.items()] if name.startswith(drivers.__name__)]
     loaded = run(_load, (job["source"], job["entry"], job["helpers"], job["after"]), (), limits)
     if _entry and not loaded["late"]:
         loaded["error"] = None  # as in a notebook: what was defined before the error is there
     for probe, driver in zip(job["probes"], measures, strict=True):
         outcome = loaded
         if not (loaded["error"] or loaded["late"]):
-            put_back()
+            for restore in put_back:
+                restore()
             outcome = run(driver, _entry[0], tuple(probe["args"]), limits)
         say(dump({"probe": probe["name"], **outcome, "loading": outcome is loaded}).encode() + b"\n")
         if outcome["late"]:

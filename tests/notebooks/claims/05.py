@@ -25,8 +25,8 @@ def _claims():
     assert (nodes[-1].grad, nodes[4].grad) == (29, 7)
 
     stuck = exercises["05.c"].load(network)
-    drivers._own_engine(stuck)
-    model = drivers._trained(stuck, 4243)                                           # "a run that stops at 88 or so"
-    assert 80 < drivers._judged(model, 4243)["of 100 it was trained on"] < 95
+    drivers.own_engine(stuck)
+    model = drivers.ch05._trained(stuck, 4243)                                           # "a run that stops at 88 or so"
+    assert 80 < drivers.ch05._judged(model, 4243)["of 100 it was trained on"] < 95
 
 _claims()
