@@ -20,7 +20,7 @@ import numpy
 from minigrad.tracing.groups import without_count
 from minigrad.tracing.notation import Text, operands, with_nodes, write
 from minigrad.tracing.schema import FREE, Became, Held
-from minigrad.tracing.trace import Node, Number, Trace
+from minigrad.tracing.trace import Edge, Node, Number, Trace
 
 from .contract import array_widths
 
@@ -584,121 +584,139 @@ class Folded:
     """The trace that is shown, and how its numbers follow from those of the whole one."""
 
     def __init__(self, whole: Trace, folds: Folds, open_: Iterable[int]):
-        self.whole, nodes, edges = whole, whole["nodes"], whole["edges"]
+        self.whole, self.folds = whole, folds
+        nodes = whole["nodes"]
         closed = folds.closed(set(open_))
-        owner: dict[int, Fold] = {m: f for f in closed for m in f.members}
-        last = {
+        self.owner: dict[int, Fold] = {m: f for f in closed for m in f.members}  # node -> the closed fold it is in
+        self.last = {  # fold -> the operation whose place the card takes
             f.key: max((m for m in f.members if nodes[m]["kind"] == "operation"), default=f.members[-1]) for f in closed
         }
-        kept = [n["id"] for n in nodes if n["id"] not in owner or last[owner[n["id"]].key] == n["id"]]
-        self.of: list[int] = kept  # shown node -> the whole trace's node whose numbers it has
-        new: dict[int, int] = {}
-        for i, old in enumerate(kept):
-            for member in owner[old].members if old in owner else (old,):
-                new[member] = i
-        self.new = new
-        crossing = [e for e in edges if new[e["source"]] != new[e["target"]]]
-        leaving: dict[int, set[int]] = {}
-        for e in crossing:
-            if e["source"] in owner:
-                leaving.setdefault(owner[e["source"]].key, set()).add(e["source"])
-        if whole["root"] in owner:
-            leaving.setdefault(owner[whole["root"]].key, set()).add(whole["root"])
+        self.of = [  # shown node -> the whole trace's node whose numbers it has
+            n["id"] for n in nodes if n["id"] not in self.owner or self.last[self.owner[n["id"]].key] == n["id"]
+        ]
+        self.new: dict[int, int] = {}  # node -> the shown node that it is, or is in
+        for i, old in enumerate(self.of):
+            for member in self.owner[old].members if old in self.owner else (old,):
+                self.new[member] = i
+        self.arrays: list[int] = []  # shown array -> the whole trace's
+        self.after: dict[int, int] = {}  # a leaf in a fold -> how many events it takes until its gradient is complete
+        crossing = [e for e in whole["edges"] if self.new[e["source"]] != self.new[e["target"]]]
+        shown = self._shown_nodes(crossing)
+        self.shown_edges = self._merged_edges(crossing, shown)
+        part: dict[str, Any] = {**whole, "root": self.new[whole["root"]], "nodes": shown, "edges": self.shown_edges}
+        part.pop("groups", None)  # its members are nodes of the whole trace
+        part["steps"] = self._steps(shown)
+        for node in shown:
+            for held in node.get("parameters", ()):
+                held["after"] = self.after.get(held["after"], len(part["steps"]) + 1)
+        self._renumber(shown)
+        if "arrays" in part:
+            self._slim(part)
+        self.trace = cast(Trace, part)
 
-        def leaf(i: int) -> list:
-            return ["name", nodes[i]["label"]] if i in owner else ["node", new[i]]
-
+    def _shown_nodes(self, crossing: list[Edge]) -> list[dict[str, Any]]:
+        """The nodes that stay, and one for each closed fold."""
+        nodes = self.whole["nodes"]
+        leaving: dict[int, set[int]] = {}  # fold -> the results that leave it
+        for old in [*(e["source"] for e in crossing), self.whole["root"]]:
+            if old in self.owner:
+                leaving.setdefault(self.owner[old].key, set()).add(old)
+        modules = {m: f.name for m, f in self.owner.items() if f.name in self.folds.modules}
         shown: list[dict[str, Any]] = []
-        for i, old in enumerate(kept):
-            if old not in owner:
-                shown.append({**nodes[old], "id": i})
-                if "formula" in nodes[old]:
-                    shown[-1]["formula"] = with_nodes(nodes[old]["formula"], leaf)
-                    self._speak(shown[-1], nodes[old], {m: f.name for m, f in owner.items() if f.name in folds.modules})
+        for i, old in enumerate(self.of):
+            if old in self.owner:
+                shown.append(self._fold_node(i, self.owner[old], leaving.get(self.owner[old].key, set())))
                 continue
-            fold, outs = owner[old], leaving.get(owner[old].key, set())
-            if len(outs) == 1:
-                (self.of[i],) = outs
-            out = nodes[self.of[i]]
-            count = sum(nodes[m]["kind"] == "operation" for m in fold.members)
-            said = f"{count or len(fold.members)} {'operations' if count > 1 else 'operation' if count else 'inputs'}"
-            needs = any(nodes[m]["requires_grad"] for m in fold.members)
-            node: dict[str, Any] = dict(
-                id=i, kind="fold", op="", label=fold.name, named=False, expr=said, value=out["value"], grad=out["grad"],
-                requires_grad=needs, rule="", saved=[], source=out["source"], scope=out["scope"],
-                fold=fold.key, members=len(fold.members), operations=count, outs=len(outs),
-            )  # fmt: skip
-            node |= {key: out[key] for key in ("array", "grad_array") if key in out}  # type: ignore[literal-required]
-            changes, views = folds.within(fold)
-            if changes or views:
-                node |= {"within": changes + views, "views": len(views)}
-            if any("became" in nodes[m] for m in fold.members):
-                node["became"] = _became([nodes[m] for m in fold.members])
-            if fold.name in folds.modules:
-                node["function"] = folds.modules[fold.name]
-            if len(outs) == 1 and "shape" in out:
-                node |= {"shape": out["shape"], "dtype": out.get("dtype", "")}
-                if held := self._held(fold):
-                    node["parameters"] = held
-            shown.append(node)
+            shown.append({**nodes[old], "id": i})
+            if "formula" in nodes[old]:
+                shown[-1]["formula"] = with_nodes(nodes[old]["formula"], self._operand)
+                self._speak(shown[-1], nodes[old], modules)
         labels: dict[str, int] = {}
         for node in shown:  # two folds may have one name
             if node["kind"] == "fold":
                 labels[node["label"]] = turn = labels.get(node["label"], 0) + 1
                 node["label"] += "" if turn == 1 else f" ({turn})"
+        return shown
+
+    def _operand(self, i: int) -> list:
+        """A node in a formula: by its name where its card is closed."""
+        return ["name", self.whole["nodes"][i]["label"]] if i in self.owner else ["node", self.new[i]]
+
+    def _fold_node(self, i: int, fold: Fold, outs: set[int]) -> dict[str, Any]:
+        """The node of a closed fold. outs: the results that leave it; if it is one, the fold has its numbers."""
+        if len(outs) == 1:
+            (self.of[i],) = outs
+        nodes = [self.whole["nodes"][m] for m in fold.members]
+        out = self.whole["nodes"][self.of[i]]
+        count = sum(n["kind"] == "operation" for n in nodes)
+        node: dict[str, Any] = dict(
+            id=i, kind="fold", op="", label=fold.name, named=False,
+            expr=f"{count or len(nodes)} {'operations' if count > 1 else 'operation' if count else 'inputs'}",
+            value=out["value"], grad=out["grad"], requires_grad=any(n["requires_grad"] for n in nodes), rule="", saved=[],
+            source=out["source"], scope=out["scope"], fold=fold.key, members=len(nodes), operations=count, outs=len(outs),
+        )  # fmt: skip
+        node |= {key: out[key] for key in ("array", "grad_array") if key in out}  # type: ignore[literal-required]
+        changes, views = self.folds.within(fold)
+        if changes or views:
+            node |= {"within": changes + views, "views": len(views)}
+        if any("became" in n for n in nodes):
+            node["became"] = _became(nodes)
+        if fold.name in self.folds.modules:
+            node["function"] = self.folds.modules[fold.name]
+        if len(outs) == 1 and "shape" in out:
+            node |= {"shape": out["shape"], "dtype": out.get("dtype", "")}
+            if held := self._held(fold):
+                node["parameters"] = held
+        return node
+
+    def _merged_edges(self, crossing: list[Edge], shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """One edge for all those between the same two cards, unless neither is a fold."""
+        edges = self.whole["edges"]
         merged: dict[tuple[int, int, int], list[int]] = {}
         for e in crossing:
-            plain = e["source"] not in owner and e["target"] not in owner
-            merged.setdefault((new[e["source"]], new[e["target"]], e["slot"] if plain else -1), []).append(e["id"])
+            plain = e["source"] not in self.owner and e["target"] not in self.owner
+            ends = self.new[e["source"]], self.new[e["target"]], e["slot"] if plain else -1
+            merged.setdefault(ends, []).append(e["id"])
         self.edges: list[list[int]] = list(merged.values())  # shown edge -> the whole trace's edges
-        new_edge = {old: i for i, group in enumerate(self.edges) for old in group}
-        kept_edges: list[dict[str, Any]] = []
+        self.new_edge = {old: i for i, group in enumerate(self.edges) for old in group}
+        out: list[dict[str, Any]] = []
         for i, ((source, target, slot), group) in enumerate(merged.items()):
-            first = edges[group[0]]
-            edge: dict[str, Any] = {**first, "id": i, "source": source, "target": target}
+            edge: dict[str, Any] = {**edges[group[0]], "id": i, "source": source, "target": target}
             edge["carries_grad"] = any(edges[e]["carries_grad"] for e in group)
             if "slope" in edge:
-                edge["slope"] = with_nodes(edge["slope"], leaf)
+                edge["slope"] = with_nodes(edge["slope"], self._operand)
             if slot < 0:
                 edge["slot"] = 0
-                several = len({edges[e]["source"] for e in group}) > 1
-                if shown[target]["kind"] == "fold" or several:
+                if shown[target]["kind"] == "fold" or len({edges[e]["source"] for e in group}) > 1:
                     edge["amount"] = True
                 if len(group) > 1 or "amount" in edge:
                     edge["local_text"] = ""
                     for key in ("custom", "broadcast", "makes", "shut", "words", "slope"):
                         edge.pop(key, None)
-            kept_edges.append(edge)
+            out.append(edge)
+        self.shown_edges = out
         whole_locals = numpy.array([[_f(e["local"]) for e in edges]])
-        whole_grads = numpy.array([[_f(n["grad"]) for n in nodes]])
-        self.shown_edges = kept_edges
-        for edge, local in zip(kept_edges, self.locals(whole_locals, whole_grads)[0], strict=True):
+        whole_grads = numpy.array([[_f(n["grad"]) for n in self.whole["nodes"]]])
+        for edge, local in zip(out, self.locals(whole_locals, whole_grads)[0], strict=True):
             if edge.get("amount") or len(self.edges[edge["id"]]) > 1:
-                edge["local"] = _json(local) if whole["engine"] == "value" else None
-        self.arrays: list[int] = []  # shown array -> the whole trace's
-        self.after: dict[int, int] = {}  # a leaf in a fold -> how many events it takes until its gradient is complete
-        part: dict[str, Any] = {**whole, "root": new[whole["root"]], "nodes": shown, "edges": kept_edges}
-        part.pop("groups", None)  # its members are nodes of the whole trace
-        part["steps"] = self._steps(shown, kept_edges, owner, last, new_edge)
+                edge["local"] = _json(local) if self.whole["engine"] == "value" else None
+        return out
+
+    def _renumber(self, shown: list[dict[str, Any]]) -> None:
+        """Give what nodes and edges say about other nodes the numbers of the shown ones."""
         for node in shown:
-            for held in node.get("parameters", ()):
-                held["after"] = self.after.get(held["after"], len(part["steps"]) + 1)
-        for node in shown:  # what a tensor's node says about others
             if "cut" in node:
-                from_ = dict.fromkeys(new[s] for s in node["cut"]["sources"])
-                node["cut"] = {**node["cut"], "sources": [k for k in from_ if k != node["id"]]}
+                sources = dict.fromkeys(self.new[s] for s in node["cut"]["sources"])
+                node["cut"] = {**node["cut"], "sources": [k for k in sources if k != node["id"]]}
             if "view" in node:
-                node["view"] = {**node["view"], "base": new[node["view"]["base"]]}
+                node["view"] = {**node["view"], "base": self.new[node["view"]["base"]]}
                 if node["view"]["base"] == node["id"]:
                     node.pop("view")
             if "made_by" in node:
-                node["made_by"] = sorted({new_edge[e] for e in node["made_by"] if e in new_edge})
-        for edge in kept_edges:
+                node["made_by"] = sorted({self.new_edge[e] for e in node["made_by"] if e in self.new_edge})
+        for edge in self.shown_edges:
             if "makes" in edge:
-                edge["makes"] = sorted({new[n] for n in edge["makes"]})
-        if "arrays" in part:
-            self._slim(part)
-        self.trace = cast(Trace, part)
+                edge["makes"] = sorted({self.new[n] for n in edge["makes"]})
 
     def _speak(self, shown: dict[str, Any], node: Node, modules: dict[int, str]) -> None:
         """What it computes, with the names of the modules whose cards its operands are on."""
@@ -720,57 +738,57 @@ class Folded:
         return [Held(name=n["label"].rpartition(".")[2], shape=n["shape"], array=n["array"], grad_array=n.get("grad_array"), after=n["id"])
                 for n in leaves]  # fmt: skip
 
-    def _steps(self, shown, edges, owner, last, new_edge) -> list[dict[str, Any]]:
+    def _steps(self, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Events of what is shown: a fold computes, and passes a gradient along an edge, when the last of its operations does."""
-        whole, out = self.whole, []
-        steps = whole["steps"]
+        new_edge, steps = self.new_edge, self.whole["steps"]
+        out: list[dict[str, Any]] = []
         final = {new_edge[s["edge"]]: k for k, s in enumerate(steps) if s["edge"] is not None and s["edge"] in new_edge}
         for k, step in enumerate(steps):
-            node = self.new[step["node"]]
-            fold = shown[node] if shown[node]["kind"] == "fold" else None
+            at = self.new[step["node"]]
+            node = shown[at]
+            event: dict[str, Any] = {**step, "node": at}
             if step["edge"] is not None:
                 edge = new_edge.get(step["edge"])
                 if edge is None or final[edge] != k:
                     continue
-                event = {**step, "node": node, "edge": edge}
-                to = shown[edges[edge]["source"]]
-                if fold is not None or to["kind"] == "fold":
-                    one = len(self.edges[edge]) == 1 and len(shown) > 0
-                    if not one:
-                        event.pop("sends", None)
-                        event.pop("raw", None)
-                    event["say"] = self._say(fold, shown[node], to, edges[edge], one)
+                out.append(self._sent(event, edge, node, shown[self.shown_edges[edge]["source"]]))
+            elif node["kind"] != "fold" or step["kind"] in ("seed", "error"):
                 out.append(event)
-            elif fold is not None:
-                if step["kind"] in ("compute", "input") and step["node"] == last[owner[step["node"]].key]:
-                    if not fold["operations"]:
-                        out.append(
-                            {**step, "node": node, "say": f"**{fold['label']} have their values:** nothing to compute."}
-                        )
-                        continue
-                    result = "its result becomes {value}" if fold["outs"] == 1 else f"it has {fold['outs']} results"
-                    if "function" in fold and fold["outs"] == 1:
-                        say = f"**{fold['label']} gives {{value}}:** {fold['function']}, in {fold['expr']}. Open the card to see each."
-                    else:
-                        say = f"**{fold['label']} computes:** {fold['expr']}, folded into one card; {result}. Open it to see each."
-                    inside = f" Inside: {', '.join(fold['within'])}." if "within" in fold else ""
-                    out.append({**step, "node": node, "say": say + inside})
-                elif step["kind"] == "accumulate":
-                    self.after[step["node"]] = len(out)
-                elif step["kind"] in ("seed", "error"):
-                    out.append({**step, "node": node})
-            else:
-                out.append({**step, "node": node})
+            elif step["kind"] == "accumulate":
+                self.after[step["node"]] = len(out)
+            elif step["node"] == self.last[self.owner[step["node"]].key]:  # "compute" or "input"
+                out.append({**event, "say": self._computed(node)})
         return out
 
-    def _say(self, fold, sender, to, edge, one: bool) -> str:
-        if fold is None:
+    def _sent(self, event: dict[str, Any], edge: int, sender: dict[str, Any], to: dict[str, Any]) -> dict[str, Any]:
+        """The event of a gradient that goes along a shown edge."""
+        event["edge"] = edge
+        if sender["kind"] == "fold" or to["kind"] == "fold":
+            one = len(self.edges[edge]) == 1
+            if not one:
+                event.pop("sends", None)
+                event.pop("raw", None)
+            event["say"] = self._say(sender, to, self.shown_edges[edge], one)
+        return event
+
+    def _computed(self, fold: dict[str, Any]) -> str:
+        if not fold["operations"]:
+            return f"**{fold['label']} have their values:** nothing to compute."
+        inside = f" Inside: {', '.join(fold['within'])}." if "within" in fold else ""
+        if "function" in fold and fold["outs"] == 1:
+            say = f"**{fold['label']} gives {{value}}:** {fold['function']}, in {fold['expr']}. Open the card to see each."
+            return say + inside
+        result = "its result becomes {value}" if fold["outs"] == 1 else f"it has {fold['outs']} results"
+        return f"**{fold['label']} computes:** {fold['expr']}, folded into one card; {result}. Open it to see each.{inside}"
+
+    def _say(self, sender: dict[str, Any], to: dict[str, Any], edge: dict[str, Any], one: bool) -> str:
+        if sender["kind"] != "fold":
             if one and not edge.get("amount"):
                 return f"**{sender['label']} passes {{sends}} back into {to['label']}:** a fold of {to['expr']}."
             return f"**{sender['label']} passes its gradients back into {to['label']}:** {to['expr']}."
         what = "{sends}" if one or edge.get("amount") and self.whole["engine"] == "value" else "its gradients"
-        say = f"**{fold['label']} passes {what} back to {to['label']}:** the backward pass has gone through {fold['expr']}, edge by edge."
-        return say + (" There the sum is {after}." if to["kind"] != "fold" else "")
+        say = f"**{sender['label']} passes {what} back to {to['label']}:** the backward pass has gone through {sender['expr']}, edge by "
+        return say + "edge." + (" There the sum is {after}." if to["kind"] != "fold" else "")
 
     def _slim(self, part: dict[str, Any]) -> None:
         """Keep only the arrays that the part still shows."""

@@ -661,15 +661,43 @@ def _stub(centre: tuple[float, float], tag: float, pill: float, rest: Points) ->
 
 def _plain(cards: list[Card], links: list, tags: Mapping[int, float]):
     """A layered layout: cards in even columns, pills and bends of long wires in odd and passed columns; heights relaxed by averaging."""
-    count = len(cards)
     parents: list[list[int]] = [[] for _ in cards]
     children: list[list[int]] = [[] for _ in cards]
     for _, source, target, _ in links:
         parents[target].append(source)
         children[source].append(target)
-    column = [0] * count
+    column = _layers(parents, children)
+    slots, size, paths = _slots(cards, links, tags, column)
+    columns: list[list[int]] = [[] for _ in range(max(slots, default=0) + 1)]
+    for n, c in enumerate(slots):
+        columns[c].append(n)
+    y = _heights(columns, size, paths)
+    top = min((y[n] - size[n][1] / 2 for n in range(len(slots))), default=0.0) - MARGIN
+    height = max((y[n] + size[n][1] / 2 for n in range(len(slots))), default=0.0) - top + MARGIN
+    left, middle = MARGIN, []  # the middle of each column
+    for members in columns:
+        wide = max((size[n][0] for n in members), default=0.0)
+        middle.append(left + wide / 2)
+        left += wide + COLUMN_GAP
+    corners = [
+        (round(middle[column[n]] - size[n][0] / 2, 1), round(y[n] - top - size[n][1] / 2, 1)) for n in range(len(cards))
+    ]
+    curves = []
+    for (number, _, _, pill), path in zip(links, paths, strict=True):
+        at = [(middle[slots[n]], y[n] - top) for n in path]
+        points = _through(at, [size[n][0] for n in path])
+        if number in tags:
+            curves.append(_stub(at[0], tags[number], pill, points))
+        else:
+            curves.append((points, at[1] if len(path) > 2 else at[0]))
+    return (left - COLUMN_GAP + MARGIN, height), corners, curves
+
+
+def _layers(parents: list[list[int]], children: list[list[int]]) -> list[int]:
+    """The column of each card, an even number: after all its parents. An input is just before its first use, not at the far left."""
+    column = [0] * len(parents)
     waiting = [len(p) for p in parents]
-    ready = [n for n in range(count) if not waiting[n]]
+    ready = [n for n, count in enumerate(waiting) if not count]
     while ready:
         n = ready.pop()
         for child in children[n]:
@@ -677,13 +705,17 @@ def _plain(cards: list[Card], links: list, tags: Mapping[int, float]):
             waiting[child] -= 1
             if not waiting[child]:
                 ready.append(child)
-    for n in range(count):  # an input stands just before its first use, not at the far left
+    for n in range(len(column)):
         if not parents[n] and children[n]:
             column[n] = min(column[c] for c in children[n]) - 2
-    # every wire becomes a row of slots, one in each column it passes
-    size = [(c["w"], c["h"]) for c in cards]
-    slots = list(column)
-    paths = []
+    return column
+
+
+def _slots(
+    cards: list[Card], links: list, tags: Mapping[int, float], column: list[int]
+) -> tuple[list[int], list[tuple[float, float]], list[list[int]]]:
+    """The cards, and a slot in each column that a wire passes: the column and size of each, and the slots along each wire."""
+    slots, size, paths = [*column], [(c["w"], c["h"]) for c in cards], []
     direct = sum(column[target] - column[source] for number, source, target, _ in links if number not in tags) > LANES
     for number, source, target, pill in links:
         if number in tags:
@@ -697,16 +729,18 @@ def _plain(cards: list[Card], links: list, tags: Mapping[int, float]):
             slots.append(c)
             size.append((pill or 8.0, PILL_HEIGHT) if c == column[source] + 1 else (8.0, 12.0))
         paths.append([*path, target])
-    before: list[list[int]] = [[] for _ in slots]
-    after: list[list[int]] = [[] for _ in slots]
+    return slots, size, paths
+
+
+def _heights(columns: list[list[int]], size: list[tuple[float, float]], paths: list[list[int]]) -> list[float]:
+    """The height of each slot's middle: near the average of its neighbours in the columns before and after. Sorts the columns."""
+    before: list[list[int]] = [[] for _ in size]
+    after: list[list[int]] = [[] for _ in size]
     for path in paths:
         for a, b in zip(path, path[1:], strict=False):
             before[b].append(a)
             after[a].append(b)
-    columns: list[list[int]] = [[] for _ in range(max(slots, default=0) + 1)]
-    for n, c in enumerate(slots):
-        columns[c].append(n)
-    y = [0.0] * len(slots)
+    y = [0.0] * len(size)
 
     def settle(members: list[int], wish: list[float]) -> None:
         """Stack the members in order, each as near its wish as its neighbours allow."""
@@ -729,32 +763,15 @@ def _plain(cards: list[Card], links: list, tags: Mapping[int, float]):
         near = before if sweep % 2 == 0 else after
         for members in columns if sweep % 2 == 0 else columns[::-1]:
             settle(members, [sum(y[m] for m in near[n]) / len(near[n]) if near[n] else y[n] for n in members])
-    top = min((y[n] - size[n][1] / 2 for n in range(len(slots))), default=0.0) - MARGIN
-    left, middle = MARGIN, []
-    for members in columns:
-        wide = max((size[n][0] for n in members), default=0.0)
-        middle.append((left, left + wide / 2, left + wide))
-        left += wide + COLUMN_GAP
-    height = max((y[n] + size[n][1] / 2 for n in range(len(slots))), default=0.0) - top + MARGIN
-    corners = [
-        (round(middle[column[n]][1] - size[n][0] / 2, 1), round(y[n] - top - size[n][1] / 2, 1)) for n in range(count)
-    ]
-    curves = []
-    for (number, _, _, pill), path in zip(links, paths, strict=True):
-        points: Points = []
-        for a, b in zip(path, path[1:], strict=False):
-            xa, xb = middle[slots[a]][1] + size[a][0] / 2, middle[slots[b]][1] - size[b][0] / 2
-            ya, yb = y[a] - top, y[b] - top
-            if points:
-                last = points[-1]
-                points += [last, (xa, ya), (xa, ya)]
-            else:
-                points = [(xa, ya)]
-            points += [((xa + xb) / 2, ya), ((xa + xb) / 2, yb), (xb, yb)]
-        if number in tags:
-            slot = path[0]
-            curves.append(_stub((middle[slots[slot]][1], y[slot] - top), tags[number], pill, points))
-            continue
-        mark = path[1] if len(path) > 2 else path[0]
-        curves.append((points, (middle[slots[mark]][1], y[mark] - top)))
-    return (left - COLUMN_GAP + MARGIN, height), corners, curves
+    return y
+
+
+def _through(at: list[tuple[float, float]], width: list[float]) -> Points:
+    """A Bézier curve through slots of these middles and widths: flat inside a slot, bent between two."""
+    points: Points = []
+    for k in range(len(at) - 1):
+        xa, xb = at[k][0] + width[k] / 2, at[k + 1][0] - width[k + 1] / 2
+        ya, yb = at[k][1], at[k + 1][1]
+        points += [points[-1], (xa, ya), (xa, ya)] if points else [(xa, ya)]
+        points += [((xa + xb) / 2, ya), ((xa + xb) / 2, yb), (xb, yb)]
+    return points

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Iterator
 from textwrap import indent
 from typing import TypeGuard
@@ -53,64 +54,73 @@ def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
     text_of = _Text(tree)
     seen = {text_of(tree)}
 
-    def once(path: tuple, new: ast.AST) -> ast.AST:
-        return _replaced(tree, path, new)
-
-    def renamed(names: dict[str, str], methods: dict[str, str] | None = None) -> ast.AST:
-        return _Renamed(names, methods).visit(ast.parse(source))
-
-    def candidates() -> Iterator[tuple[ast.AST, str]]:
-        for methods in ({"sum": "mean"}, {"mean": "sum"}):
-            yield renamed({}, methods), "sums and means are exchanged"
-        yield _Started().visit(ast.parse(source)), "every sum starts at 1 in place of 0"
-        for path, node in _walk(tree):
-            for new, kind in (*_slips(node), *_more_slips(node)):
-                yield once(path, new), kind
-        for path, block in _walk(tree):
-            for other, kind in _rearranged(block):
-                yield once(path, other), kind
-        kept = sorted({n.attr for n in ast.walk(tree) if _of_self(n) and isinstance(n.ctx, ast.Store)})
-        for path, node in _walk(tree):
-            if _of_self(node) and isinstance(node.ctx, ast.Load) and node.attr in kept:
-                for attribute in kept:
-                    yield (
-                        once(path, ast.Attribute(node.value, attribute, ast.Load())),
-                        "two attributes of self are confused in one place",
-                    )
-        for path, node in _walk(tree):
-            if isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Return):
-                for inner, loop in _walk(node):
-                    if isinstance(loop, (ast.For, ast.While)):
-                        early = type(loop)(**{**dict(ast.iter_fields(loop)), "body": [*loop.body, node.body[-1]]})
-                        yield once((*path, *inner), early), "a return is inside a loop, and ends it in its first round"
-        for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
-            bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-            made = {n.targets[0].id: n.value.left for n in ast.walk(function) if _is_computed(n)}  # type: ignore[attr-defined]
-            for path, node in _walk(tree):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in made:
-                    yield (
-                        once(path, made[node.id]),
-                        "a value is used in one place as it was before the last thing was done to it",
-                    )
-            names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})
-            for a in names:
-                for b in names:
-                    if a != b:
-                        yield renamed({a: b}), "two variables are confused"
-                    if a < b:
-                        yield renamed({a: b, b: a}), "two variables are confused"
-            for path, node in _walk(tree):
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in {*names, "self"}:
-                    for b in [*names, *["self"] * any(a.arg == "self" for a in function.args.args)]:
-                        yield once(path, ast.Name(b, ast.Load())), "two variables are confused in one place"
-
-    for broken, kind in candidates():
+    for broken, kind in _candidates(source, tree):
         text = text_of(broken)
         if text not in seen:
             seen.add(text)
             yield text, kind
             if len(seen) > most:
                 return
+
+
+def _candidates(source: str, tree: ast.Module) -> Iterator[tuple[ast.AST, str]]:
+    """The broken programs of `confusions`, with repetitions."""
+
+    def once(path: tuple, new: ast.AST) -> ast.AST:
+        return _replaced(tree, path, new)
+
+    def renamed(names: dict[str, str], methods: dict[str, str] | None = None) -> ast.AST:
+        return _Renamed(names, methods).visit(ast.parse(source))
+
+    for methods in ({"sum": "mean"}, {"mean": "sum"}):
+        yield renamed({}, methods), "sums and means are exchanged"
+    yield _Started().visit(ast.parse(source)), "every sum starts at 1 in place of 0"
+    for path, node in _walk(tree):
+        for new, kind in (*_slips(node), *_more_slips(node)):
+            yield once(path, new), kind
+    for path, block in _walk(tree):
+        for other, kind in _rearranged(block):
+            yield once(path, other), kind
+    for path, new in _other_attributes(tree):
+        yield once(path, new), "two attributes of self are confused in one place"
+    for path, early in _early_returns(tree):
+        yield once(path, early), "a return is inside a loop, and ends it in its first round"
+    for function in [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]:
+        bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        computed = {n.targets[0].id: n.value.left for n in ast.walk(function) if _is_computed(n)}  # type: ignore[attr-defined]
+        loads = [(p, n) for p, n in _walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
+        for path, node in loads:
+            if node.id in computed:
+                kind = "a value is used in one place as it was before the last thing was done to it"
+                yield once(path, computed[node.id]), kind
+        names = sorted(bound | {a.arg for a in function.args.args} - {"self", "ctx"})
+        for a, b in itertools.permutations(names, 2):
+            yield renamed({a: b}), "two variables are confused"
+            if a < b:
+                yield renamed({a: b, b: a}), "two variables are confused"
+        for path, node in loads:
+            if node.id in {*names, "self"}:
+                for b in [*names, *["self"] * any(a.arg == "self" for a in function.args.args)]:
+                    yield once(path, ast.Name(b, ast.Load())), "two variables are confused in one place"
+
+
+def _other_attributes(tree: ast.Module) -> Iterator[tuple[tuple, ast.AST]]:
+    """Each attribute of self that is read, under the name of another one."""
+    names = sorted({n.attr for n in ast.walk(tree) if _of_self(n) and isinstance(n.ctx, ast.Store)})
+    for path, node in _walk(tree):
+        if _of_self(node) and isinstance(node.ctx, ast.Load) and node.attr in names:
+            for name in names:
+                yield path, ast.Attribute(node.value, name, ast.Load())
+
+
+def _early_returns(tree: ast.Module) -> Iterator[tuple[tuple, ast.AST]]:
+    """Each loop of a function with the function's last return at its end."""
+    for path, node in _walk(tree):
+        if isinstance(node, ast.FunctionDef) and isinstance(node.body[-1], ast.Return):
+            for inner, loop in _walk(node):
+                if isinstance(loop, (ast.For, ast.While)):
+                    fields = {**dict(ast.iter_fields(loop)), "body": [*loop.body, node.body[-1]]}
+                    yield (*path, *inner), type(loop)(**fields)
 
 
 def _is_computed(node: ast.AST) -> bool:

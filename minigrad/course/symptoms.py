@@ -494,30 +494,33 @@ def _form(ex: Exercise, case: _Case) -> tuple[str, str]:
     a, b = list(_flat(got)), list(_flat(want))
     if not isinstance(want, list):
         if isinstance(got, list) and _number(want):
-            here = any(_near(g, want) for g in a)
-            return ("a list", "One number is needed, not a list.") if here or len(a) == 1 else ("", "")
+            contained = any(_near(g, want) for g in a)
+            return ("a list", "One number is needed, not a list.") if contained or len(a) == 1 else ("", "")
         return ("texts", "Write numbers, not texts.") if isinstance(got, str) and _number(want) else ("", "")
     if a and all(isinstance(g, str) for g in a) and all(_number(w) for w in b):
         return "given as text", "Write numbers, without quotation marks."
     if not isinstance(got, list):
-        return (
-            ("one number", "One number came back; a list is needed, with one number for each entry.")
-            if _number(got)
-            else ("", "")
-        )
-    sg, sw = shape_of(got), shape_of(want)
+        one = "one number", "One number came back; a list is needed, with one number for each entry."
+        return one if _number(got) else ("", "")
+    return _arrangement(case, a, b) or _form_of_a_part(ex, case)
+
+
+def _arrangement(case: _Case, a: list, b: list) -> tuple[str, str] | None:
+    """The right numbers in another arrangement; ("", "") if the form is right, None if it is something else. a, b: the numbers of both."""
+    got, want = case.got, case.want
+    shape, other = shape_of(got), shape_of(want)
     if (
-        sg
-        and sw
-        and len(sw) == 2
-        and sg == sw[::-1]
-        and all(_near(got[j][i], want[i][j]) for i in range(sw[0]) for j in range(sw[1]))
+        shape
+        and other
+        and len(other) == 2
+        and shape == other[::-1]
+        and all(_near(got[j][i], want[i][j]) for i in range(other[0]) for j in range(other[1]))
+        and got != want
     ):
-        if got != want:
-            return (
-                "transposed",
-                "The result is transposed: its rows should be its columns. Which index belongs to the output?",
-            )
+        return (
+            "transposed",
+            "The result is transposed: its rows should be its columns. Which index belongs to the output?",
+        )
     if case.same_form and not case.off:
         return "", ""
     if (
@@ -526,12 +529,11 @@ def _form(ex: Exercise, case: _Case) -> tuple[str, str]:
         and case.off != []
         and all(_alike(g, w) for g, w in zip(got, want[::-1], strict=True))
     ):
-        what = (
-            "Both parts are right, but exchanged."
-            if len(want) == 2
-            else "The entries are right, but in the opposite order."
+        two = len(want) == 2
+        return (
+            "another order",
+            f"{'Both parts are right, but exchanged' if two else 'The entries are right, but in the opposite order'}.",
         )
-        return "another order", what
     if len(a) == len(b) and _same_numbers(a, b):
         if not case.same_form:
             return (
@@ -539,15 +541,13 @@ def _form(ex: Exercise, case: _Case) -> tuple[str, str]:
                 "The numbers are right. They must come in the form that was asked for: compare the brackets.",
             )
         return "another order", "The numbers are right, but some of them are in each other's places."
-    if not case.same_form and a and b:
-        if len(b) > len(a) and all(any(_near(g, w) for w in b) for g in a):
-            return (
-                "something is missing",
-                "Something is missing: an entry for every output, or for every input, is needed.",
-            )
-        if len(a) > len(b) and all(any(_near(g, w) for g in a) for w in b):
-            return "too much", "The right numbers are there, together with others that were not asked for."
-    return _form_of_a_part(ex, case)
+    if case.same_form or not a or not b:
+        return None
+    if len(b) > len(a) and all(any(_near(g, w) for w in b) for g in a):
+        return "something is missing", "Something is missing: an entry for every output, or for every input, is needed."
+    if len(a) > len(b) and all(any(_near(g, w) for g in a) for w in b):
+        return "too much", "The right numbers are there, together with others that were not asked for."
+    return None
 
 
 def _dict_form(ex: Exercise, case: _Case) -> tuple[str, str]:

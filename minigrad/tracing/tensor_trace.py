@@ -223,77 +223,78 @@ class Recording:
                 None if item.node is not None and item.node.number >= self.layers.start else s
                 for item, s in zip(items, sources, strict=True)
             ]
-        self.arrays = arrays = Arrays(later)
-        made_by: dict[int, list[int]] = {}
+        self.arrays = Arrays(later)
         cuts = {i: self._cut(i, texts) for i, item in enumerate(items) if item.node is None and item.cut is not None}
         for i, cut in cuts.items():
             if not items[i].detached_by:
                 items[i].why = self._cut_words(cut, texts[i], sources[i], [texts[k].text for k in cut["sources"]])
         edges = [self._edge(e, texts) for e in range(len(self.edges))]
-        if self.layers:
-            for i, item in enumerate(items):
-                found = [
-                    self.edge_at[graph.of_node[n], slot]
-                    for n, slot in self.layers.made_by.get(item.node, ())
-                    if n in graph.of_node
-                ]
-                made_by[i] = found
-                for e in found:
-                    edges[e].setdefault("makes", []).append(i)
-        nodes: list[Node] = []
         scopes, inside = self._scopes()
-        for i, item in enumerate(items):
-            value = self.values[i]
-            grad = self.ran.grads[i] if self.ran else None
-            computes = exprs[i]
-            node = Node(
-                id=i, kind=cast(Any, item.kind), op=kind_of(item), label=texts[i].text, named=named[i],
-                expr=computes.text if computes else "" if item.kind != "constant" else "constant" if item.array is None else texts[i].text,
-                value=_value(value), grad=None if grad is None else json_number(float(grad.ravel()[0])) if grad.size == 1 else None,
-                requires_grad=self._requires(item), rule=self._rules(i, texts, exprs, edges),
-                saved=_saved(item) if item.number >= 0 and item.kind == "operation" else [],
-                source=sources[i], scope=scopes[i],
-            )  # fmt: skip
-            if item.shape is not None:
-                node["shape"], node["dtype"] = list(item.shape), from_numpy_dtype(cast(np.dtype, item.dtype)).name
-            node["array"], node["grad_array"] = arrays.add(value, ("value", i)), arrays.add(grad, ("grad", i))
-            if computes:
-                node["formula"] = computes.tree
-            if item.op is not None:
-                node["function"] = friendly(item.op)
+        nodes: list[Node] = []
+        for i in range(len(items)):
+            node = self._traced(i, texts, exprs, edges)
+            node["named"], node["source"], node["scope"] = named[i], sources[i], scopes[i]
             if i in inside:
                 node["inside"] = inside[i]
-            if item.folded:
-                node["folded"] = True
-                node["expr"] = "… computed earlier"
-            if item.why:
-                node["stops"] = _called(item.why, texts[i])
             if i in cuts:
                 node["cut"] = cuts[i]
-            view = self._view_of(i)
-            if view is not None:
-                node["view"] = view  # type: ignore[typeddict-item]
-            if item.live is not None and type(item.live.version) is list and item.live.version[0]:
-                node["version"] = item.live.version[0]
-            if self.layers:
-                node["layer"] = int(
-                    item.node is not None and item.node.number >= self.layers.start and item.kind == "operation"
-                )
-                if made_by[i]:
-                    node["made_by"] = made_by[i]
             nodes.append(node)
-        steps = self._forward(nodes) + self._backward(nodes, edges, arrays)
+        if self.layers:
+            self._mark_layers(self.layers, nodes, edges)
+        steps = self._forward(nodes) + self._backward(nodes, edges, self.arrays)
         if title is None:
             line, label = sources[graph.root], texts[graph.root].text
             called = line is not None and headline(line)
             # A line that only passes the result on, or backward(), which makes gradients, says nothing of a result that has a name.
             title = label if not called or named[graph.root] and re.match(r"return |.*\.backward\(", called) else called
         notices = [*self.notices, *self._stale(nodes)]
-        result = Trace(version=1, engine="tensor", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps, arrays=arrays.table,
-                     notices=notices, unused=[text for text, _ in graph.unused()])  # fmt: skip
+        result = Trace(version=1, engine="tensor", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps,
+                     arrays=self.arrays.table, notices=notices, unused=[text for text, _ in graph.unused()])  # fmt: skip
         if inside:
             result["groups"] = groups_of_modules(inside, self.classes)
         return result
+
+    def _traced(self, i: int, texts: list[Text], exprs: list[Text | None], edges: list[Edge]) -> Node:
+        """A node, without its name, its line and its module."""
+        item, value, computes = self.graph.items[i], self.values[i], exprs[i]
+        grad = self.ran.grads[i] if self.ran else None
+        node = Node(
+            id=i, kind=cast(Any, item.kind), op=kind_of(item), label=texts[i].text, named=False,
+            expr=computes.text if computes else "" if item.kind != "constant" else "constant" if item.array is None else texts[i].text,
+            value=_value(value), grad=None if grad is None else json_number(float(grad.ravel()[0])) if grad.size == 1 else None,
+            requires_grad=self._requires(item), rule=self._rules(i, texts, exprs, edges),
+            saved=_saved(item) if item.number >= 0 and item.kind == "operation" else [],
+            source=None, scope="",
+        )  # fmt: skip
+        if item.shape is not None:
+            node["shape"], node["dtype"] = list(item.shape), from_numpy_dtype(cast(np.dtype, item.dtype)).name
+        node["array"], node["grad_array"] = self.arrays.add(value, ("value", i)), self.arrays.add(grad, ("grad", i))
+        if computes:
+            node["formula"] = computes.tree
+        if item.op is not None:
+            node["function"] = friendly(item.op)
+        if item.folded:
+            node["folded"] = True
+            node["expr"] = "… computed earlier"
+        if item.why:
+            node["stops"] = _called(item.why, texts[i])
+        if (view := self._view_of(i)) is not None:
+            node["view"] = view  # type: ignore[typeddict-item]
+        if item.live is not None and type(item.live.version) is list and item.live.version[0]:
+            node["version"] = item.live.version[0]
+        return node
+
+    def _mark_layers(self, layers: Any, nodes: list[Node], edges: list[Edge]) -> None:
+        """Say which nodes the backward pass made, and which edge's rule made each."""
+        of_node = self.graph.of_node
+        for i, item in enumerate(self.graph.items):
+            made_by = [self.edge_at[of_node[n], slot] for n, slot in layers.made_by.get(item.node, ()) if n in of_node]
+            for e in made_by:
+                edges[e].setdefault("makes", []).append(i)
+            second = item.node is not None and item.node.number >= layers.start and item.kind == "operation"
+            nodes[i]["layer"] = int(second)
+            if made_by:
+                nodes[i]["made_by"] = made_by
 
     def _cut(self, i: int, texts: list[Text]) -> Cut:
         """Where the history of a tensor was cut off."""
