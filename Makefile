@@ -1,5 +1,6 @@
 # The two commands for everyone:
 #   make lab    install into .venv and open the course in JupyterLab    (PORT=8888  HOST=localhost  BROWSER=no)
+#               It opens the copy in my-course/, so the notebooks in notebooks/ stay as they were published.
 #   make test   install into .venv and run every test                   (ARGS="-k scalar" is handed to pytest)
 # Each works alone on a machine with Python 3.11 or newer, venv and make. The second time they start at once.
 # And for people who change minigrad:
@@ -26,13 +27,12 @@
 #   make clean        remove what these commands made
 
 PORT    ?= 8888
+BROWSER ?= yes
 HOST    ?= localhost
 PYTHON  ?= $(shell for p in python3 python3.15 python3.14 python3.13 python3.12 python3.11 python; do \
              $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN     := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY      := $(BIN)/python
-START   := $(notdir $(firstword $(sort $(wildcard notebooks/*.ipynb))))
-AS_ROOT := $(if $(filter 0,$(shell id -u 2>/dev/null)),--allow-root)
 # A wheel brings the kernel "Python 3 (minigrad)" along; an editable install does not.
 KERNEL  := $(PY) -W ignore -m jupyter_client.kernelspecapp install --sys-prefix --name minigrad widgets/kernelspec --log-level=WARN
 # JupyterLab shows the stored pictures of a notebook only if it trusts it.
@@ -45,10 +45,8 @@ PEERS   ?= torch==2.13.0 jax micrograd
 .NOTPARALLEL:
 .PHONY: lab test thorough lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
 
-lab: .venv/lab .venv/warm
-	@echo "minigrad: starting JupyterLab on $(START). Stop it with Ctrl-C."
-	JUPYTER_CONFIG_PATH="$(CURDIR)/.jupyter" $(PY) -m jupyterlab $(AS_ROOT) --ServerApp.root_dir=notebooks \
-	    --LabApp.default_url=/lab/tree/$(START) --ip=$(HOST) --port=$(PORT) --log-level=WARN $(if $(filter no,$(BROWSER)),--no-browser)
+lab: .venv/lab
+	@$(PY) tools/start.py lab $(PORT) $(HOST) "$(BROWSER)"
 
 test: .venv/test .venv/warm
 	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
@@ -150,16 +148,14 @@ clean:
 .venv/made:
 	@test -n "$(PYTHON)" || { echo "minigrad needs Python 3.11 or newer, and none of python3, python3.11 to python3.15, python is." \
 	    "Install one (https://www.python.org/downloads), or say which: make PYTHON=/path/to/python3"; exit 1; }
-	@echo "minigrad: making a virtual environment in .venv with $(PYTHON)"
-	@$(PYTHON) -m venv .venv || { echo "minigrad: $(PYTHON) cannot make virtual environments." \
+	@$(PYTHON) tools/start.py step build/venv.log "making a virtual environment in .venv (half a minute)" $(PYTHON) -m venv .venv || { echo "minigrad: $(PYTHON) cannot make virtual environments." \
 	    "On Debian and Ubuntu: sudo apt install python3-venv"; exit 1; }
 	@touch $@
 
 .venv/lab: .venv/made pyproject.toml constraints.txt
-	@echo "minigrad: installing minigrad and JupyterLab into .venv (one to three minutes, only this once)"
-	$(INSTALL) --editable .
+	@$(PY) tools/start.py step build/install.log "installing minigrad and JupyterLab (one to three minutes, only this once)" \
+	    $(INSTALL) --editable .
 	@$(KERNEL)
-	@$(TRUST)
 	@touch $@
 
 .venv/test: .venv/made pyproject.toml constraints.txt

@@ -50,6 +50,10 @@ EXECUTED = {
     "make commands": ("test_make_commands", "with ARGS that choose one test"),
     "python -m pip install .": ("test_block", "the block as it stands; see environment()"),
     "python -m minigrad.course my-course": ("test_block", "the same block"),
+    "python -m minigrad.course my-course --update": (
+        "test_update",
+        "right after a copy, so there is nothing to update",
+    ),
     "jupyter lab my-course": ("test_block", "the same block"),
     "conda env create --file environment.yml": (
         "test_block",
@@ -241,14 +245,25 @@ def test_make_lab_opens_the_course(tmp_path):
         address = wait_for(lambda: opened(tmp_path), process, log)
         assert f"/lab/tree/{START}?" in address
         assert serves_the_course(address, tmp_path) == ROOT / "minigrad/__init__.py"
-        assert "minigrad: starting JupyterLab" in log.read_text() and "pip install" not in log.read_text()
+        said = log.read_text()
+        assert "minigrad: open this address:" in said and "installing" not in said
+        assert len(said.splitlines()) < 25 and "Traceback" not in said
+
+
+def test_update(tmp_path):
+    for arguments, said in ((), "notebooks copied"), (("--update",), "Nothing to update"):
+        command = [sys.executable, "-m", "minigrad.course", "my-course", *arguments]
+        run = subprocess.run(
+            command, cwd=tmp_path, env=stranger(tmp_path) | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True
+        )
+        assert said in run.stdout, run.stderr
 
 
 @made_here
 def test_make_lab_starts_elsewhere(tmp_path):
     (line,) = [command for command in EXECUTED if "PORT=" in command]
     _, said = make("--dry-run", *line.split()[1:], home=tmp_path)
-    assert "--ip=0.0.0.0 --port=9000 " in said and "--no-browser" in said, said
+    assert 'tools/start.py lab 9000 0.0.0.0 "no"' in said, said
     line = line.replace("9000", "18888").replace("0.0.0.0", "127.0.0.1")
     with running(line.split(), tmp_path, cwd=ROOT, env=stranger(tmp_path)) as (process, log):
         find = re.compile(r"http://127\.0\.0\.1:\d+/lab/tree/(\S+\.ipynb)\?token=\w+")
@@ -563,7 +578,7 @@ def test_the_binder_link_opens_the_start_chapter():
         r"^\[binder\]: https://mybinder\.org/v2/gh/(\w+)/minigrad/HEAD\?urlpath=lab/tree/(\S+)$", README, re.M
     )[0]
     assert PAGES.count("mybinder.org") == 1 and f"`{account}`" in (ROOT / "docs/deploy.md").read_text(encoding="utf-8")
-    assert ROOT / path == min((ROOT / "notebooks").glob("*.ipynb"))
+    assert path == f"my-course/{START}" and "python -m minigrad.course my-course" in (ROOT / "postBuild").read_text()
     assert os.access(ROOT / "postBuild", os.X_OK)
 
 

@@ -90,15 +90,16 @@ def test_engine_and_course_know_no_screen():
 
 def test_what_learners_use_knows_nothing_of_grading():
     """The instructor's half is the package grading and two commands; nothing that runs in a learner's kernel imports it, but for
-    `check.hand_in`, which reads a notebook as the grader does and is imported when it is called."""
-    doors = {"minigrad.course.grade", "minigrad.course.nbgrader", "minigrad.course.hand_in"}
+    `check.hand_in`, which reads a notebook as the grader does and is imported when it is called. The command that copies the course
+    finds answers in the same way when it updates a copy."""
+    doors = {"minigrad.course.grade", "minigrad.course.nbgrader", "minigrad.course.hand_in", "minigrad.course.update"}
     learners = [path for path in FILES if layer(name_of(path)) == 1 and name_of(path) not in doors
                 and not name_of(path).startswith("minigrad.course.grading")]  # fmt: skip
     assert len(learners) > 20
     inside = ("minigrad.course.grading", *doors)
     found = {(name_of(path), module) for path in learners for module in imports(path) if module.startswith(inside)}
-    assert {name for name, _ in found} <= {"minigrad.course.checking"}
-    assert all(module.startswith("minigrad.course.hand_in") for _, module in found)
+    assert {name for name, _ in found} <= {"minigrad.course.checking", "minigrad.course.__main__"}
+    assert all(module.startswith(("minigrad.course.hand_in", "minigrad.course.update")) for _, module in found)
 
 
 def test_import_minigrad_is_light():
@@ -429,7 +430,7 @@ def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
         and "stay as they are" in again
         and mine.read_text(encoding="utf-8") == "my work"
     )
-    assert len([*mine.parent.iterdir()]) == len([*(ROOT / "notebooks").glob("*.ipynb")])
+    assert len([*mine.parent.glob("*.ipynb")]) == len([*(ROOT / "notebooks").glob("*.ipynb")])
     shutil.rmtree(mine.parent)
     (tmp_path / "empty/use.py").write_text("""if True:
         import pathlib, minigrad, widgets, widgets.lessons

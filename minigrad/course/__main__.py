@@ -1,7 +1,7 @@
 """`python -m minigrad.course FOLDER`: the course's notebooks, copied to where a learner can write into them.
 
 What lives here: that command, and what it says when it cannot. It never overwrites, and it never leaves half a notebook. What does not:
-grading (grade.py), handing out with nbgrader (nbgrader.py).
+bringing a new edition into a folder with work in it (update.py), grading (grade.py), handing out with nbgrader (nbgrader.py).
 """
 
 import argparse
@@ -15,7 +15,8 @@ import sys
 from pathlib import Path
 
 from ..core.errors import explanation
-from .published import answered, chapters
+from . import update
+from .published import Chapter, answered, chapters
 
 NOT_OURS = (errno.EACCES, errno.EPERM, errno.EROFS)
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -25,9 +26,36 @@ IN_A_SENTENCE = r"(?:`[^`\n]*`|[^.?!`\n]|[.?!](?!\s|$))*"  # a full stop inside 
 HELP = re.compile(rf"(?:Stuck\? )?{IN_A_SENTENCE}`check\.(?:hint|reveal)\([^`\n]*`{IN_A_SENTENCE}[.?!]? ?", re.M)
 
 
-def for_an_exam(text: str) -> str:
-    """A notebook that invites neither to hints nor to solutions, and whose `check` gives none."""
-    nb = json.loads(text)
+KERNEL = {"display_name": "Python 3 (minigrad)", "language": "python", "name": "minigrad"}
+
+
+def for_a_learner(content: bytes, exam: bool = False, kernel: bool = False) -> bytes:
+    """A published notebook as learners get it: no execution counts, because nothing has run yet, and with `kernel` the kernel that loads
+    the extension and a chapter's imports by itself. (The published ones keep both: nbval takes a cell without a count for one that was
+    never run.)"""
+    nb = json.loads(content)
+    if kernel:
+        nb["metadata"]["kernelspec"] = KERNEL
+    for cell in nb["cells"]:
+        for part in (cell, *cell.get("outputs", ())):
+            if "execution_count" in part:
+                part["execution_count"] = None
+    if exam:
+        _for_an_exam(nb)
+    return (json.dumps(nb, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def has_kernel() -> bool:
+    """Is the kernel "Python 3 (minigrad)" installed here? A notebook that names a missing kernel asks for one when it opens."""
+    try:
+        from jupyter_client.kernelspec import find_kernel_specs
+    except ImportError:
+        return False
+    return KERNEL["name"] in find_kernel_specs()
+
+
+def _for_an_exam(nb: dict) -> None:
+    """Take out what invites to hints and solutions, and put in a cell after which `check` gives none."""
     for cell in nb["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = HELP.sub("", "".join(cell["source"]))
@@ -35,13 +63,12 @@ def for_an_exam(text: str) -> str:
     exam: dict = {"cell_type": "code", "id": "exam", "metadata": {}, "execution_count": None, "outputs": [],
             "source": "from minigrad.course import check\n\ncheck.exam()"}  # fmt: skip
     nb["cells"].insert(start, exam)
-    return json.dumps(nb, ensure_ascii=False, indent=1) + "\n"
 
 
 def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
     """Copy the notebooks into `folder`. Returns what is new there and what was there already and stays as it is."""
     folder.mkdir(parents=True, exist_ok=True)
-    new, kept = [], []
+    new, kept, kernel = [], [], has_kernel()
     for source in chapters():
         if exam and not re.match(r"(?!00)\d\d_", source.name):
             continue  # the start and the glossary ask nothing
@@ -49,15 +76,33 @@ def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
         if os.path.lexists(target):  # a broken link belongs to the user, too
             kept.append(target)
             continue
-        part = folder / f".{source.name}.part"  # half a notebook would be "there already" the next time
-        try:
-            part.write_bytes(for_an_exam(source.content.decode()).encode() if exam else source.content)
-            os.replace(part, target)
-        except OSError:
-            part.unlink(missing_ok=True)
-            raise
+        content = for_a_learner(source.content, exam, kernel)
+        update.write(target, content)  # half a notebook would be "there already" the next time
+        if not exam:
+            update.record(folder, {source.name: update.edition(content)})
         new.append(target)
     return new, kept
+
+
+def outdated(folder: Path, kept: list[Path]) -> list[str]:
+    """The names of the copies that were made from an earlier edition than the one that is installed."""
+    known, names = update.recorded(folder), {path.name for path in kept}
+    return [
+        name for name, content in chapters() if name in names and known.get(name) not in (None, update.edition(content))
+    ]
+
+
+def bring_up_to_date(folder: Path) -> None:
+    """`--update`: say in a line for each file what has changed."""
+    kernel = has_kernel()
+    try:
+        changes = update.update(
+            folder, [Chapter(name, for_a_learner(content, kernel=kernel)) for name, content in chapters()]
+        )
+    except OSError as error:
+        sys.exit(f"minigrad: {complaint(folder, error)}")
+    trust([folder / line.split(":")[0] for line in changes])
+    print("\n".join(changes) if changes else f"Nothing to update: every chapter in {folder} is the newest edition.")
 
 
 def trust(notebooks: list[Path]) -> None:
@@ -122,6 +167,9 @@ def main() -> None:
         "folder", type=Path, help="where to; it is made if it does not exist, and nothing in it is overwritten"
     )
     parser.add_argument("--exam", action="store_true", help="without hints and solutions")
+    parser.add_argument(
+        "--update", action="store_true", help="bring new editions of the chapters; your answers and files are kept"
+    )
     options = parser.parse_args()
     folder = options.folder
     if not chapters():
@@ -137,6 +185,10 @@ def main() -> None:
                 "or install minigrad with pip and give the same command.",
             )
         )
+    if options.update:
+        if options.exam or not folder.is_dir():
+            parser.error("--update needs a folder that has the course, and no --exam")
+        return bring_up_to_date(folder)
     try:
         new, kept = copy(folder, options.exam)
     except OSError as error:
@@ -147,6 +199,10 @@ def main() -> None:
         + (f"; {len(kept)} were there already and stay as they are" if kept else "")
         + "."
     )
+    if old := outdated(folder, kept):
+        print(
+            f"There is a new edition of {', '.join(old)}. To get it: python -m minigrad.course {quoted(folder)} --update"
+        )
     print(f"Next: jupyter lab {quoted(min((*new, *kept)))}")
 
 

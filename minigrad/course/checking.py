@@ -391,11 +391,13 @@ class Check:
         return hand_in(notebook, self._judged)
 
     def progress(self) -> Note:
-        """A small table of what has passed, from the file on this machine."""
+        """A small table of what has passed, from the file on this machine: the chapter of this notebook first, then the others."""
         entries, complaint = progress.load()
+        notebook = own.this_notebook()
+        chapter = notebook.name[:2] if notebook else ""
         rows = [("exercise", "title", "state", "best", "tries", "hints")]
         passed = 0
-        for id, ex in exercises.items():
+        for id, ex in sorted(exercises.items(), key=lambda item: item[1].chapter != chapter):
             e = entries.get(id, {})
             ok = bool(e.get("passed"))
             passed += ok

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import time
 import zipfile
 from collections.abc import Mapping
@@ -19,20 +18,10 @@ from .claims import Claim, fingerprint
 from .exercises import exercises
 from .grading.notebooks import Answer, Book
 from .grading.reader import read
+from .own import this_notebook
 from .result import Note
 
 MANIFEST = "manifest.json"
-
-
-def this_notebook() -> Path | None:
-    """The notebook that this kernel runs, where Jupyter or VS Code says which; else the only one in the folder."""
-    main = vars(sys.modules["__main__"])
-    for said in (os.environ.get("JPY_SESSION_NAME", ""), str(main.get("__vsc_ipynb_file__", ""))):
-        for path in (Path(said), Path(Path(said).name)):
-            if said.endswith(".ipynb") and path.is_file():
-                return path
-    found = sorted(Path().glob("*.ipynb"))
-    return found[0] if len(found) == 1 else None
 
 
 def hand_in(name: str | Path | None, judged: Mapping[str, Claim]) -> Note:

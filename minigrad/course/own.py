@@ -1,14 +1,16 @@
 """The learner's own code in `my_engine.py`, beside the notebook: what chapters write into it, and how later ones read it.
 
-What lives here: the file. Each answer that was kept is a part of it, between two marks, and can be edited. What does not: the decision
-whether an answer may be kept or still passes (checking.py).
+What lives here: which notebook this is, and that file. Each answer that was kept is a part of it, between two marks, and can be edited.
+What does not: the decision whether an answer may be kept or still passes (checking.py).
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
+import os
 import re
+import sys
 import types
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,17 @@ FILE = "my_engine.py"
 HEAD = "# My own engine: answers from minigrad's course that have passed. Later chapters use what is in here; edit it as you like.\n"
 BOUND = "__bound__"  # the names that the file itself binds: a check that runs an answer adds an engine to them
 _loaded: dict[tuple[str, str], types.ModuleType | str] = {}  # by path and content: a module, or what is wrong with it
+
+
+def this_notebook() -> Path | None:
+    """The notebook that this kernel runs, where Jupyter or VS Code says which; else the only one in the folder."""
+    main = vars(sys.modules["__main__"])
+    for name in (os.environ.get("JPY_SESSION_NAME", ""), str(main.get("__vsc_ipynb_file__", ""))):
+        for path in (Path(name), Path(Path(name).name)):
+            if name.endswith(".ipynb") and path.is_file():
+                return path
+    found = sorted(Path().glob("*.ipynb"))
+    return found[0] if len(found) == 1 else None
 
 
 def keep(ex: Exercise, answer: Any, folder: Path) -> Note:

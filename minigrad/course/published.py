@@ -7,8 +7,10 @@ an answer. What does not: copying them (__main__.py).
 from __future__ import annotations
 
 import importlib.metadata
+import io
 import json
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,17 +54,14 @@ def _committed() -> list[Chapter]:
     """The notebooks of the last commit; [] if git is not installed or cannot read the checkout."""
     # The checkout may belong to another account: git then reads it only if it is told that this is meant.
     git = ["git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT)]
+    command = [*git, "archive", "--format=tar", "HEAD", "notebooks"]
     try:
-        listed = subprocess.run(
-            [*git, "ls-tree", "--name-only", "-z", "HEAD", "notebooks/"], capture_output=True, check=True
-        ).stdout
-        paths = sorted(path for path in listed.decode().split("\0") if path.endswith(".ipynb"))
-        shown = [
-            subprocess.run([*git, "show", f"HEAD:{path}"], capture_output=True, check=True).stdout for path in paths
-        ]
+        packed = subprocess.run(command, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
         return []
-    return [Chapter(path.rpartition("/")[2], content) for path, content in zip(paths, shown, strict=True)]
+    with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
+        files = {m.name.rpartition("/")[2]: tar.extractfile(m) for m in tar if m.name.endswith(".ipynb")}
+        return [Chapter(name, file.read()) for name, file in sorted(files.items()) if file]
 
 
 def answered(chapter: Chapter) -> list[str]:

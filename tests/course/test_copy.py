@@ -16,7 +16,7 @@ import pytest
 from nbformat.sign import NotebookNotary
 
 from minigrad.course import __main__ as course
-from minigrad.course import exercises, published
+from minigrad.course import exercises, published, update
 from minigrad.course.checking import Check
 
 CONTENTS = course.chapters()
@@ -42,7 +42,7 @@ def command(monkeypatch, tmp_path, capsys):
 
 
 def names(folder):
-    return sorted(path.name for path in folder.iterdir())
+    return sorted(path.name for path in folder.iterdir() if path.name != update.RECORD)
 
 
 def test_the_notebooks_arrive_and_the_next_command_is_one_command(command, tmp_path):
@@ -122,7 +122,7 @@ def test_a_full_disk_leaves_no_half_notebook_and_the_same_command_goes_on(comman
     assert "MB free and give the same command" in said
     assert names(folder) == CHAPTERS[:5]
     assert command("course").startswith(f"{len(CHAPTERS) - 5} notebooks copied to course; 5 were there already")
-    assert all((folder / source.name).read_bytes() == source.content for source in course.chapters())
+    assert all(update.edition((folder / name).read_bytes()) == update.edition(content) for name, content in CONTENTS)
 
 
 def test_any_other_fault_is_named(command, monkeypatch, tmp_path):
@@ -211,3 +211,112 @@ def test_a_copy_for_an_exam_offers_neither_hints_nor_solutions(command, tmp_path
     assert "exam" in repr(check.hint("05.b")) and exercises["05.b"].solution not in repr(
         check.reveal("05.b", even_so=True)
     )
+
+
+def test_nothing_in_a_copy_says_that_it_has_run(command, tmp_path):
+    command("course")
+    for name in CHAPTERS:
+        cells = json.loads((tmp_path / "course" / name).read_text("utf-8"))["cells"]
+        assert {cell.get("execution_count") for cell in cells} == {None}
+        outputs = [output for cell in cells for output in cell.get("outputs", ())]
+        assert {output.get("execution_count") for output in outputs} <= {None}
+
+
+# ---- --update
+
+MOONS = "05_build_the_engine.ipynb"
+
+
+@pytest.fixture
+def older(command, tmp_path, monkeypatch):
+    """A folder with an older edition of three chapters, and a function that edits a notebook in it."""
+
+    def before(chapter):
+        nb = json.loads(chapter.content)
+        nb["cells"][0]["source"] = "# An older title"
+        nb["cells"].pop(2)
+        return published.Chapter(chapter.name, json.dumps(nb).encode())
+
+    three = [chapter for chapter in CONTENTS if chapter.name[:2] in ("02", "05", "07")]
+    monkeypatch.setattr(course, "chapters", lambda: [before(chapter) for chapter in three])
+    command("course")
+    monkeypatch.setattr(course, "chapters", lambda: three)
+
+    def edit(name, change):
+        path = tmp_path / "course" / name
+        nb = json.loads(path.read_text("utf-8"))
+        change(nb["cells"])
+        path.write_text(json.dumps(nb), "utf-8")
+
+    return edit
+
+
+def answer(id, text):
+    def change(cells):
+        next(cell for cell in cells if cell["metadata"].get("minigrad", {}).get("exercise") == id)["source"] = text
+
+    return change
+
+
+def test_an_update_replaces_what_nobody_changed(command, older, tmp_path):
+    said = command("course")
+    assert (
+        f"There is a new edition of 02_the_graph.ipynb, {MOONS}, 07_accumulation.ipynb" in said and "--update" in said
+    )
+    said = command("course", "--update").splitlines()
+    assert [line.split(": ")[1] for line in said] == ["the new edition (you had not changed it)"] * 3
+    for name in names(tmp_path / "course"):
+        (newest,) = [content for there, content in CONTENTS if there == name]
+        assert update.edition((tmp_path / "course" / name).read_bytes()) == update.edition(newest)
+    assert "Nothing to update" in command("course", "--update")
+
+
+def test_an_update_carries_the_answers_over_and_keeps_the_old_file(command, older, tmp_path):
+    engine = exercises["05.a"].solution.replace("class Value", "import os  # mine\n\n\nclass Value", 1)
+    older(MOONS, answer("05.a", engine))
+    older(MOONS, lambda cells: cells.append({"cell_type": "markdown", "metadata": {}, "source": "my notes"}))
+    mine = (tmp_path / "course" / MOONS).read_bytes()
+    said = command("course", "--update")
+    assert f"{MOONS}: the new edition, with your answers to 05.a; your file is now before-update/{MOONS}" in said
+    cells = json.loads((tmp_path / "course" / MOONS).read_text("utf-8"))["cells"]
+    sources = {cell["metadata"].get("minigrad", {}).get("exercise"): "".join(cell["source"]) for cell in cells}
+    assert sources["05.a"] == engine.strip() and sources["05.b"].strip() == exercises["05.b"].stub.strip()
+    assert "older title" not in "".join(cells[0]["source"])
+    assert (tmp_path / "course" / "before-update" / MOONS).read_bytes() == mine
+    assert "Nothing to update" in command("course", "--update")
+
+
+def test_an_answer_in_another_cell_with_a_helper_and_a_magic_is_carried_over(command, older, tmp_path):
+    walk = exercises["02.c"].solution.strip() + "\n\n\n%time walk\nopened = doubled(2)"
+
+    def change(cells):
+        cells.append(
+            {"cell_type": "code", "metadata": {}, "outputs": [], "source": "def doubled(x):\n    return 2 * x"}
+        )
+        cells.append({"cell_type": "code", "metadata": {}, "outputs": [], "source": walk})
+
+    older("02_the_graph.ipynb", change)
+    assert "with your answers to 02.c;" in command("course", "--update")
+    cells = json.loads((tmp_path / "course" / "02_the_graph.ipynb").read_text("utf-8"))["cells"]
+    (source,) = ["".join(c["source"]) for c in cells if c["metadata"].get("minigrad", {}).get("exercise") == "02.c"]
+    assert source == f"def doubled(x):\n    return 2 * x\n\n\n{walk}"
+
+
+def test_a_chapter_without_a_new_edition_is_left_alone(command, tmp_path):
+    command("course")
+    path = tmp_path / "course" / MOONS
+    path.write_text(path.read_text("utf-8").replace("Goal", "My goal"), "utf-8")
+    mine = path.read_bytes()
+    assert "Nothing to update" in command("course", "--update") and path.read_bytes() == mine
+
+
+def test_a_damaged_notebook_and_a_lost_record_lose_nothing(command, older, tmp_path):
+    (tmp_path / "course" / MOONS).write_text("{", "utf-8")
+    (tmp_path / "course" / update.RECORD).unlink()
+    said = command("course", "--update")
+    assert f"{MOONS}: the new edition, which has none of your answers" in said
+    assert (tmp_path / "course/before-update" / MOONS).read_text("utf-8") == "{"
+
+
+def test_update_needs_a_folder_with_the_course(command):
+    assert command("nowhere", "--update") == "2"  # argparse has said why

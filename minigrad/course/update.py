@@ -1,0 +1,125 @@
+"""`python -m minigrad.course FOLDER --update`: bring the newest edition into a folder in which somebody has worked.
+
+A chapter that nobody changed is replaced. One that was changed gets the new edition with the learner's answers in it, found as the grader
+finds them, and the old file is kept in `before-update/`. `RECORD`, a file in the folder, says which edition each copy was made from. It
+holds a hash of the cells without their outputs, because running a chapter changes nothing that a learner wrote.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ..words import listed
+from . import exercises
+from .grading.notebooks import find_answer, read_notebook
+from .published import Chapter
+
+RECORD = ".minigrad.json"
+BEFORE = "before-update"
+
+
+def edition(content: bytes) -> str:
+    """A hash of what a notebook's cells say, without outputs and metadata; "" if it cannot be read."""
+    try:
+        cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(content)["cells"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return ""
+    return hashlib.sha256(json.dumps(cells).encode()).hexdigest()[:24]
+
+
+def recorded(folder: Path) -> dict[str, str]:
+    """The edition of each copy by the name of its file; {} without a record."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file so that it is either the old one or the whole new one."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_bytes(content)
+        os.replace(part, path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def record(folder: Path, editions: dict[str, str]) -> None:
+    """Add to the record of the folder."""
+    write(folder / RECORD, json.dumps({**recorded(folder), **editions}, indent=1, sort_keys=True).encode())
+
+
+def update(folder: Path, chapters: list[Chapter]) -> list[str]:
+    """Bring each of `chapters` into the folder. Returns a line for each file that changed.
+
+    Raises OSError where a file cannot be written; every file is then whole, and the same call goes on."""
+    lines = []
+    known = recorded(folder)
+    for name, content in chapters:
+        path, new = folder / name, edition(content)
+        if not path.exists():
+            write(path, content)
+            lines.append(f"{name}: copied")
+        elif known.get(name) == new:  # no new edition
+            continue
+        elif (old := edition(mine := path.read_bytes())) != new:
+            if old == known.get(name):
+                write(path, content)
+                lines.append(f"{name}: the new edition (you had not changed it)")
+            else:
+                kept = _keep(path, mine)
+                merged, carried = with_answers(content, mine)
+                write(path, merged)
+                answers = f"with your answers to {listed(carried)}" if carried else "which has none of your answers"
+                lines.append(f"{name}: the new edition, {answers}; your file is now {kept.relative_to(folder)}")
+        record(folder, {name: new})
+    return lines
+
+
+def _keep(path: Path, content: bytes) -> Path:
+    """Put what is in the way of a new edition aside, under a free name."""
+    folder = path.parent / BEFORE
+    folder.mkdir(exist_ok=True)
+    kept, number = folder / path.name, 2
+    while os.path.lexists(kept):
+        kept, number = folder / f"{path.stem}-{number}.ipynb", number + 1
+    write(kept, content)
+    return kept
+
+
+def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:
+    """The notebook `content` with the answers of the notebook `mine`, and the ids of their exercises."""
+    nb = json.loads(content)
+    try:
+        book, cells = read_notebook(mine), json.loads(mine)["cells"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return content, []
+    published = "\n".join("".join(cell["source"]) for cell in nb["cells"])
+    carried = []
+    for cell in nb["cells"]:
+        id = cell["metadata"].get("minigrad", {}).get("exercise")
+        answer = find_answer(exercises[id], book) if id in exercises else None
+        if answer is None or not answer.tried:
+            continue
+        helpers = [text.strip() for text in answer.helpers if text.strip() not in published]
+        cell["source"] = "\n\n\n".join([*helpers, _as_written(answer.source, cells).strip()])
+        carried.append(id)
+    return (json.dumps(nb, ensure_ascii=False, indent=1) + "\n").encode(), carried
+
+
+def _as_written(source: str, cells: list[dict[str, Any]]) -> str:
+    """The text of the cell that was read as `source`: reading it made the lines harmless that only IPython understands."""
+    for cell in reversed(cells):
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "code" and text.strip().splitlines()[-1:] == source.strip().splitlines()[-1:]:
+            read = read_notebook(json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell]}).encode()).cells
+            if read and read[0].source.strip() == source.strip():
+                return text
+    return source

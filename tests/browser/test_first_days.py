@@ -1,0 +1,126 @@
+"""Three days of a learner in a JupyterLab that `make lab` would start: any cell first, a server that was stopped, a new edition.
+
+What lives here: the copy of the course, its kernel, what a restart and an update keep. What does not: what the pictures show
+(test_pictures_stay.py), the command that copies and updates (tests/course/test_copy.py).
+"""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from minigrad.course import __main__ as course
+from minigrad.course import exercises, update
+from tools import lab
+
+ENGINE, START = "05_build_the_engine.ipynb", "00_start_here.ipynb"
+
+
+@pytest.fixture
+def days(tmp_path, chromium_path, browser_context):
+    """A function: a new JupyterLab on the same folder and home; returns how to open a notebook in it."""
+    home, folder = tmp_path / "home", tmp_path / "my-course"
+    home.mkdir()
+    course.copy(folder)
+    pages, servers = [], []
+
+    def stop():
+        while pages:
+            pages.pop().close()
+        while servers:
+            servers.pop().__exit__(None, None, None)
+
+    def day():
+        stop()
+        servers.append(lab.lab_server(folder, home))
+        address = servers[-1].__enter__()
+
+        def open_(name):
+            pages.append(lab.NotebookPage(browser_context.new_page(), address, name))
+            return pages[-1].open()
+
+        return open_
+
+    day.folder = folder
+    yield day
+    stop()
+
+
+def run(nb, index):
+    """Run one cell, whatever was run before."""
+    nb.page.evaluate("index => { window.jupyterapp.shell.currentWidget.content.activeCellIndex = index; }", index)
+    nb.command("notebook:run-cell")
+    nb.wait_idle()
+    return nb.cell(index)
+
+
+def index_of(nb, piece):
+    """The place of the first code cell that holds `piece`."""
+    cells = json.loads(
+        nb.page.evaluate("() => JSON.stringify(window.jupyterapp.shell.currentWidget.content.model.toJSON().cells)")
+    )
+    return next(i for i, cell in enumerate(cells) if cell["cell_type"] == "code" and piece in "".join(cell["source"]))
+
+
+def errors(nb):
+    """What went wrong, but for the one that chapter 05 shows on purpose."""
+    return [text for text in nb.cell_errors() if "'int' and 'Tiny'" not in text]
+
+
+def write(nb, index, text):
+    nb.page.evaluate("([index, text]) => window.jupyterapp.shell.currentWidget.content.model.cells.get(index).sharedModel.setSource(text)",
+                     [index, text])  # fmt: skip
+
+
+def test_three_days(days):
+    open_ = days()
+    nb = open_(START)
+    assert nb.page.locator(".jp-InputPrompt").all_inner_texts().count("[ ]:") > 2, "nothing says that it has run"
+    expect(nb.page.get_by_text("This picture is stored.").first).to_be_visible()
+    picture = run(nb, index_of(nb, "fit_line()"))  # the first cell was not run
+    expect(picture.locator(".mg-lesson-root")).to_be_visible()
+    expect(picture.get_by_text("This picture is stored.")).to_be_hidden()
+    assert errors(nb) == []
+    for theme in nb.themes():
+        nb.shot(f"day-1-{theme}")
+
+    nb = open_(ENGINE)
+    answer = index_of(nb, "class Value:")
+    write(nb, answer, exercises["05.a"].solution)
+    run(nb, answer)
+    expect(run(nb, answer + 1)).to_contain_text("05.a Values that remember: passed")
+    write(nb, answer + 1, 'check.keep("05.a")')
+    expect(run(nb, answer + 1)).to_contain_text("kept in my_engine.py")
+    nb.command("docmanager:save")
+
+    open_ = days()
+    nb = open_(ENGINE)
+    second = run(nb, index_of(nb, "check.engine()"))  # the second sitting begins here
+    expect(second).to_contain_text(
+        "Welcome back: 05.a has passed, 05.a is loaded from my_engine.py, 05.b: The backward pass is next."
+    )
+    second.get_by_role("link", name="05.b: The backward pass").click()
+    expect(nb.page.get_by_role("heading", name="Exercise 05.b")).to_be_in_viewport()
+    expect(run(nb, answer + 6)).not_to_contain_text("Welcome")
+    assert errors(nb) == []
+    for theme in nb.themes():
+        nb.shot(f"day-2-{theme}")
+    nb.command("docmanager:save")
+
+    record = days.folder / update.RECORD
+    record.write_text(json.dumps({**json.loads(record.read_text()), ENGINE: "an edition before"}))
+    changes = update.update(days.folder, [published(name) for name in (START, ENGINE)])
+    assert changes == [f"{ENGINE}: the new edition, with your answers to 05.a; your file is now before-update/{ENGINE}"]
+    open_ = days()
+    nb = open_(ENGINE)
+    assert "self.grad" in nb.cell(index_of(nb, "class Value:")).inner_text()
+    graph = run(nb, index_of(nb, "%graph y"))
+    expect(graph.locator(".mg-root")).to_be_visible()
+    assert errors(nb) == []
+    for theme in nb.themes():
+        nb.shot(f"day-3-{theme}")
+
+
+def published(name):
+    (content,) = [content for there, content in course.chapters() if there == name]
+    return course.Chapter(name, course.for_a_learner(content, kernel=course.has_kernel()))
