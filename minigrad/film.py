@@ -1,4 +1,4 @@
-"""The film of a training run: the weights, gradients and loss of each step, and the program that they belong to.
+"""The film of a training run: the weights, gradients and loss of each step, and the program that computes the loss.
 
 What lives here: `Film`, which records while a loop runs; what it measures (the learning rate); how it is written for a page (`data`).
 What does not: reading the program out of a graph (program/samples.py, program/tensor_samples.py), pictures and widgets (widgets/film/).
@@ -21,6 +21,10 @@ from .scalar import Value
 from .tensors.tensor import Tensor
 from .tracing.naming import walk
 from .tracing.own_classes import Layout, as_number, layout_of
+from .words import plural
+
+MOST_CLASSES = 10
+MOST_LISTED = 4000  # coordinates that are written as digits
 
 CLEARED = "film.step came after the gradients were cleared: every gradient is 0, but the loss depends on the weights. Move film.step(loss) between backward and the line that clears them."  # noqa: E501
 NOT_FOUND = "watch found no weights in {}: give it an object with parameters(), or an object, list or dict that holds the weights, or a list of them."  # noqa: E501
@@ -75,6 +79,7 @@ class Film:
         self.seen = 0  # steps
         self.listener: Callable[[], None] | None = None  # told after each new frame
         self._rates: dict[int, float | None] = {}  # by step
+        self._rate: float | None = None  # the last one that was measured
         self._before: Sequence[float] = self._read(self._value)  # the weights at the last call
         self._last: Frame | None = None  # whose learning rate is not measured yet
         self._replaced = False  # does the loop make new weights at each step?
@@ -175,14 +180,14 @@ class Film:
         before, grads = np.asarray(frame.weights), np.asarray(frame.grads)
         with np.errstate(all="ignore"):
             moved, square = np.asarray(now) - before, float(grads @ grads)
-            if not square:
-                self._rates[frame.step] = 0.0 if not moved.any() else None
+            if not square:  # no gradient tells no rate: it is still that of the step before
+                self._rates[frame.step] = self._rate if not moved.any() else None
                 return
             rate = -float(moved @ grads) / square
             # float32 weights are rounded when they are written, each by up to 6e-8 of its size
             near = 1e-6 * np.abs(moved).max() + (1.2e-7 if self.tensors else 4e-16) * np.abs(before).max()
             fits = bool(np.abs(moved + rate * grads).max() <= near)
-        self._rates[frame.step] = float(f"{rate:.{5 if self.tensors else 9}g}") if fits else None
+        self._rate = self._rates[frame.step] = float(f"{rate:.{5 if self.tensors else 9}g}") if fits else None
 
     # What was recorded
 
@@ -194,9 +199,9 @@ class Film:
         frame = self.frames[k]
         return frame._replace(weights=list(frame.weights), grads=list(frame.grads))
 
-    def rates(self) -> list[float | None]:
-        """The learning rate of each recorded step; None where the step was not −rate × gradient."""
-        if not self.late:
+    def rates(self, ended: bool = True) -> list[float | None]:
+        """The learning rate of each recorded step; None where the step was not −rate × gradient. ended: the last update is done."""
+        if ended and not self.late:
             self._measure(self._read(self._value))
         return [self._rates.get(frame.step) for frame in self.frames]
 
@@ -208,7 +213,7 @@ class Film:
     def title(self) -> str:
         """ "2-8-1" for a network of these columns."""
         if not self.program or not self.program.units:
-            return f"{len(self.names)} weights"
+            return plural(len(self.names), "weight")
         layers = [unit["layer"] for unit in self.program.units]
         assert self.data_of is not None
         return "-".join(map(str, [self.data_of.points.shape[1], *(layers.count(k) for k in range(1, max(layers) + 1))]))
@@ -218,11 +223,36 @@ class Film:
         program, data = self.program, self.data_of
         found: dict[str, Any] = {"title": self.title, "names": self.names, "note": self.note, "engine": self._engine()}
         if data is not None:
-            found |= {"points": np.round(data.points, 9).tolist(), "labels": data.labels.tolist()}
+            found |= {"points": _table(data.points), "labels": data.labels.tolist(), "classes": self.classes}
         if program is not None:
             found |= {"tape": program.tape, "coefficient": program.coefficient, "rest": program.rest, "units": program.units,
+                      "boundary": self.boundary, "margins": program.tape[-1][0] == "relu" and len(self.outputs) == 1,
                       "whole": isinstance(program, SampleProgram) or not self.note}  # fmt: skip
         return found
+
+    @property
+    def classes(self) -> list[float]:
+        """The labels, if they are those of a few kinds of points, else []."""
+        if self.data_of is None:
+            return []
+        kinds = np.unique(self.data_of.labels)
+        few = len(kinds) == 2 or len(kinds) <= MOST_CLASSES and bool((kinds == kinds.round()).all())
+        return kinds.tolist() if few else []
+
+    @property
+    def outputs(self) -> list[dict[str, Any]]:
+        """The units of the last layer."""
+        units = self.program.units if self.program else []
+        return [u for u in units if u["layer"] == units[-1]["layer"]]
+
+    @property
+    def boundary(self) -> float:
+        """The sum of a single output at which it decides: 0, or for a squared error the middle between both labels."""
+        kinds, outputs = self.classes, self.outputs
+        if self.program is None or len(outputs) != 1 or len(kinds) != 2 or outputs[0]["act"] != "linear":
+            return 0.0
+        squared = self.program.tape[-1][0] in ("power", "*")
+        return sum(kinds) / 2 if squared else 0.0
 
     def _engine(self) -> str:
         if self.tensors:
@@ -252,11 +282,6 @@ class Film:
             flat = np.array([i for f in frames for i in f.rows or ()], np.uint16)
             found["batches"] = {"sizes": sizes[0] if len(set(sizes)) == 1 else sizes, "rows": packed(flat)}
         return found
-
-
-def watch(model: Any, points: Any = None, labels: Any = None, every: int = 1, keep: int = 500) -> Film:
-    """A film without a picture; in a notebook, `from widgets import watch` shows it while it is recorded."""
-    return Film(model, points, labels, every, keep)
 
 
 # Weights
@@ -330,6 +355,13 @@ def _number(loss: Any) -> float:
 
 
 # Writing
+
+
+def _table(points: np.ndarray) -> Any:
+    """Points as lists, or where there are many of them as float16."""
+    if points.size <= MOST_LISTED:
+        return np.round(points, 9).tolist()
+    return {"packed": packed(points.astype(np.float16)), "columns": points.shape[1]}
 
 
 def deltas(frames: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[float]]:

@@ -20,6 +20,7 @@ from minigrad import load_ipython_extension, unload_ipython_extension
 
 # Bound here, after the submodule of the same name has loaded, so that `widgets.graph` is always the function that people call.
 from widgets.duel import Duel, duel
+from widgets.film import watch
 from widgets.graph import GraphView, graph
 
-__all__ = ["Duel", "GraphView", "duel", "graph", "load_ipython_extension", "unload_ipython_extension"]
+__all__ = ["Duel", "GraphView", "duel", "graph", "load_ipython_extension", "unload_ipython_extension", "watch"]

@@ -4,7 +4,7 @@ What lives here: `SampleProgram`, read out of the graph of a loss: the program o
 from, and the units of the network. What does not: the film that stores one for a training run (film.py), Tensors (tensor_samples.py).
 
 A row is ["w", k] (parameter k), ["x", column], ["y", a, b] (a × label + b), ["is", class] (1 for a label of that class, else 0),
-["c", number], or [operation, operand, ...]; a fixed power has its exponent last.
+["c", number], ["power", operand, exponent], or [operation, operand, ...].
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class UnclearError(ValueError):
 def operands(row: Row) -> list[int]:
     if row[0] in LEAVES:
         return []
-    return row[1:2] if row[0] in UNARY or row[0] == "**" and len(row) == 3 and isinstance(row[2], float) else row[1:3]
+    return row[1:2] if row[0] in UNARY or row[0] == "power" else row[1:3]
 
 
 class Data(NamedTuple):
@@ -117,7 +117,7 @@ class SampleProgram:
         return rule.name if rule else ""
 
     def _terms(self) -> list[tuple[float, int]]:
-        """What is added up to the loss: (coefficient, node), through +, − and factors without parameters."""
+        """The summands of the loss as (coefficient, node), through +, − and factors without parameters."""
         out: list[tuple[float, int]] = []
         stack = [(self.graph.root, 1.0)]
         while stack:
@@ -195,13 +195,13 @@ class SampleProgram:
         name, of = self._name(i), self._parents[i]
         row: Row = [name, *(place[p] for p in of)]
         if name == "**" and len(of) == 1:
-            return [*row, exponent(self.graph.ops[i])]
+            return ["power", place[of[0]], exponent(self.graph.ops[i])]
         if name in UNARY and len(of) == 1 or name in BINARY and len(of) == 2:
             return row
         raise UnclearError(f"nothing is known about its operation {self.graph.ops[i] or 'without a name'!r}")
 
     def _rest(self, terms: list[tuple[float, int]]) -> list[Row]:
-        """What is computed from the parameters alone, such as weight decay, as one program; empty if there is nothing."""
+        """The summands that depend on the parameters alone, such as weight decay, as one program; empty if there are none."""
         rows: list[Row] = []
         total = -1
         for coefficient, node in terms:
@@ -220,7 +220,7 @@ class SampleProgram:
     # The points of a step
 
     def _paths_to_columns(self, sample: tuple[float, int, list[int]]) -> list[tuple[int, ...]]:
-        """How to come from a sample's term to its coordinates: which operand to take at each step."""
+        """The path from a sample's term to each of its coordinates: which operand to take at each operation."""
         leaf_of = {slot[1]: leaf for leaf, slot in zip(sample[2], self._slots, strict=True) if slot[0] == "x"}
         found: dict[int, tuple[int, ...]] = {}
         stack: list[tuple[int, tuple[int, ...]]] = [(sample[1], ())]
@@ -355,7 +355,7 @@ def units(tape: list[Row], names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _sources(tape: list[Row], i: int, at: dict[int, int]) -> list[tuple[int, int]]:
-    """Where a signal comes from, as (column, unit). A sum of signals, as a skip connection makes it, comes from each of them."""
+    """The sources of a signal, each as (column, unit). A sum of signals, as in a skip connection, has several."""
     if i in at:
         return [(-1, at[i])]
     if tape[i][0] == "+":

@@ -171,7 +171,7 @@ class TensorProgram:
     def _squared(self) -> None:
         if len(self.scores) > 1:
             raise UnclearError("one score")
-        self._row("**", self._row("-", self.scores[0], self._label()), 2.0)
+        self._row("power", self._row("-", self.scores[0], self._label()), 2.0)
 
     def _cross_entropy(self) -> None:
         """−score of the label + log Σ exp(score), without a shift: scores of a film are small enough, and the maximum would be one more row
@@ -232,8 +232,10 @@ def _value(row: Row, value, weights, points, labels):
     if kind == "c":
         return row[1]
     a, *rest = (value[p] for p in operands(row))
+    if kind == "power":
+        return a ** row[2]
     if kind == "**":
-        return a ** (rest[0] if rest else row[2])
+        return a ** rest[0]
     if rest:
         b = rest[0]
         return {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "max": np.maximum, "min": np.minimum}[
@@ -250,7 +252,7 @@ def _locals(row: Row, value, i: int) -> list:
     kind, out = row[0], value[i]
     a, *rest = (value[p] for p in operands(row))
     b: Any = rest[0] if rest else None
-    if kind == "**" and not rest:
+    if kind == "power":
         return [row[2] * a ** (row[2] - 1)]
     table: dict[str, Callable[[], list]] = {
         "+": lambda: [1.0, 1.0],

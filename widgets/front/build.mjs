@@ -27,7 +27,15 @@ const builds = [
       { in: "src/views.css", out: "views" },
     ],
   },
-  { ...common, format: "iife", entryPoints: [{ in: "src/page.js", out: "page" }] }, // pages opened from a disk load no modules
+  {
+    ...common,
+    format: "iife", // pages opened from a disk load no modules
+    entryPoints: [
+      { in: "src/page.js", out: "page" },
+      { in: "src/film/page.js", out: "film" },
+      { in: "src/film/page.css", out: "film" },
+    ],
+  },
 ];
 for (const options of builds)
   if (watching) await (await context(options)).watch();

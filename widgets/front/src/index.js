@@ -1,5 +1,6 @@
 // The bundle that views share: what loader.js asks for by name.
 
+import { render as film } from "./film/view.js";
 import { render as lesson } from "./lesson.js";
 import { View } from "./view.js";
 
@@ -32,4 +33,4 @@ const part = (render) => ({
   },
 });
 
-export default { graph: part(graph), lesson: part(lesson) };
+export default { film: part(film), graph: part(graph), lesson: part(lesson) };
