@@ -1,7 +1,7 @@
-"""Everything a notebook shows: the graph view, its static twin, the %load_ext extension, the lessons.
+"""The notebook front end: graph view, stored pictures, the %load_ext extension, lessons.
 
-What lives here: code that turns the engine's plain data (`minigrad.trace`) into pictures and controls. What does not: any derivative
-or recording of a computation; that is the engine, which never imports this package.
+It turns the engine's plain data (`minigrad.trace`) into pictures and controls. Recording and differentiation are the engine's, which never
+imports this package.
 """
 
 from __future__ import annotations

@@ -150,7 +150,7 @@ class _Audit:
         return order
 
     def _after(self, count: int, order: Sequence[int] | None = None) -> list[float | None]:
-        """What so many passes in this order leave, if they add to what is there, results included."""
+        """The gradients after `count` backward passes in this order, if all of them accumulate, those of results too."""
         held = [0.0 if g is not None else None for g in self.true]
         for _ in range(count):
             held[self.graph.root] = 1.0

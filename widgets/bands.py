@@ -120,7 +120,7 @@ def _cuts(spans: list[tuple[float, float]], width: float, crossing: list[int], c
     k = len(spans) - 1
     for number in range(count + 1, 1, -1):
         k = best[k][number][2]
-        cuts.insert(0, float(round((spans[k][1] + spans[k + 1][0]) / 2)))  # whole pixels: what is sent is shorter
+        cuts.insert(0, float(round((spans[k][1] + spans[k + 1][0]) / 2)))  # whole pixels make a shorter message
     return cuts
 
 
@@ -135,7 +135,7 @@ def _packed(spans: list[tuple[float, float]], room: float) -> list[int]:
 
 
 class _Way:
-    """What is left of a wire in one band."""
+    """The part of a wire inside one band."""
 
     def __init__(self, pieces: list[Piece]):
         self.pieces = pieces
@@ -235,7 +235,7 @@ def _pull_in(ways: list[_Way], reach: tuple[float, float]) -> None:
 
 
 def _framed(picture: Picture, edges: list[float], b: int) -> list[Frame]:
-    """The frames of one band; one that is cut goes on in the next band."""
+    """The frames of one band. A frame that is cut by the band's end continues in the next one."""
     out = []
     for frame in picture.get("frames", ()):
         left, right = max(frame["x"], edges[b] + 3), min(frame["x"] + frame["w"], edges[b + 1] - 3)
@@ -254,7 +254,7 @@ def _framed(picture: Picture, edges: list[float], b: int) -> list[Frame]:
 
 
 def _deep(picture: Picture, frame: Frame) -> int:
-    """How many frames stand in each other from this one inwards."""
+    """The depth of nesting, counted from this frame inwards."""
     x, y, right, low = frame["x"], frame["y"], frame["x"] + frame["w"], frame["y"] + frame["h"]
     inner = [
         f for f in picture["frames"] if f["x"] > x and f["y"] > y and f["x"] + f["w"] < right and f["y"] + f["h"] < low

@@ -1,7 +1,7 @@
-"""Which cell shows what: when a cell runs again its old output is gone, and what was shown only there is put away.
+"""Close widgets whose cell runs again.
 
-What lives here: asking Jupyter for the running cell, and the book of what each cell shows. What does not: the views themselves. Without it
-every run of a cell would leave one more set of widgets in the kernel and in the browser.
+A cell that runs again discards its output, but ipywidgets keeps the models in the kernel and in the browser. So this file records which
+cell displays which view, and closes a view once no cell displays it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,10 @@ def ipython():
 
 
 def made_beside(names: list[str], others: Collection[str]) -> list[str]:
-    """Those of `names` that a cell gives a value together with one of `others`, and those that no cell does: what is in cells of its
-    own belongs to another program of the session. Of "a.b[0]" the variable counts."""
+    """Of `names`, those that some cell assigns together with one of `others`, and those that no cell assigns.
+
+    A name that is only assigned in other cells is part of another program in the same session. Of "a.b[0]" the variable a is looked up.
+    """
     shell = ipython()
     variables = {*map(_variable, others)}
     together: set[str] = set()
@@ -63,7 +65,7 @@ def running() -> tuple[str, str] | None:
 
 
 def shown(view: View) -> None:
-    """Note that the running cell shows this view. What an earlier run of the cell showed, and no other cell does, is put away."""
+    """Record that the running cell displays this view. Close views of its earlier run that no other cell displays."""
     at = running()
     if at is None:
         return
@@ -84,7 +86,7 @@ def shown(view: View) -> None:
 
 
 def _forget(view: View) -> None:
-    """IPython keeps what each cell returned (`Out`): not a view that was put away, which would hold 80 kB as long as the kernel lives."""
+    """Remove a closed view from IPython's `Out`, which would keep its 80 kB until the kernel ends."""
     shell = ipython()
     kept = shell.user_ns.get("_oh", {}) if shell else {}
     for number in [number for number, value in kept.items() if value is view]:

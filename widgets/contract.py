@@ -1,9 +1,9 @@
-"""The contract between kernel and browser: what is sent of a trace and its picture, and its TypeScript types.
+"""The contract between kernel and browser: the fields of a trace and its picture that are sent, and their TypeScript types.
 
     python -c "from widgets import contract; contract.write()"        writes front/src/types.d.ts and front/src/schema.js again
 
 The types are the TypedDicts of minigrad.tracing.schema and widgets.layout, without the fields that no browser reads. `SCHEMA`, a checksum
-of them, travels with every trace: a page whose code was built from other types says so instead of drawing something else.
+of them, is sent with every trace. A page whose code was built from other types reports that instead of drawing something wrong.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""`duel(a, b)`: two computations side by side, stepped together, and the first place where they part, in words.
+"""`duel(a, b)`: show two computations side by side, step them together, and report the first difference.
 
-What lives here: the comparison of two traces and the widget of two graph views. What does not: the views (graph.py), and the duel of a
-learner's own backward() with minigrad's (lessons/duel.py), which listens to what that function writes.
+This file compares two traces and combines two graph views (graph.py) in a widget. The duel of a learner's own backward() with minigrad's
+is lessons/duel.py, which observes what that function writes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ROUNDS = 20  # so many nodes that have one number and were computed in two ways 
 
 
 class _Pairs:
-    """Which node of one graph is which of the other. `twin`: left -> right."""
+    """The matching of two graphs' nodes. `twin`: node on the left -> node on the right."""
 
     def __init__(self, left: Trace, right: Trace, rtol: float):
         self.traces, self.rtol = (left, right), rtol
@@ -67,7 +67,7 @@ class _Pairs:
         self._match()
 
     def _match(self) -> None:
-        """Pair what is made in the same way of the same numbers; of several such nodes, those with the same uses."""
+        """Match nodes that are computed in the same way from the same numbers; among several candidates, those with the same users."""
         keys: dict[Any, int] = {}
         numbers = _clusters(self.values, self.rtol)
         self.made = tuple(self._made(side, keys, numbers[side]) for side in (0, 1))
@@ -85,8 +85,7 @@ class _Pairs:
                     self._pair(i, max(free, key=lambda j: (*self._likeness(i, j), j)), made)
 
     def _made(self, side: int, keys: dict[Any, int], numbers: list[Any], names: bool = False) -> list[int]:
-        """For each node a number that stands for its value and what it is made from, the same in both graphs; with the names of operations,
-        or without."""
+        """For each node a number that identifies its value and the values it is computed from, in both graphs. names: and the operation."""
         out: list[int] = []
         for n in self.traces[side]["nodes"]:
             of = [out[p] for p in self.parents[side][n["id"]]]
@@ -103,7 +102,7 @@ class _Pairs:
         return out
 
     def _used(self, side: int, keys: dict[Any, int], made: list[int]) -> list[int]:
-        """For each node a number that stands for all that is made from it."""
+        """For each node a number that identifies its users."""
         nodes, uses, used = self.traces[side]["nodes"], [[] for _ in made], [0] * len(made)  # type: ignore[var-annotated]
         for i in reversed(range(len(made))):
             used[i] = keys.setdefault(("used", made[i], *sorted(uses[i])), len(keys))
@@ -112,7 +111,7 @@ class _Pairs:
         return used
 
     def _around(self, side: int, keys: dict[Any, int], made: list[int]) -> list[list[int]]:
-        """For each node numbers that stand for what is around it: within one operation, two, three, ..."""
+        """For each node numbers that identify its neighbourhood up to one, two, three, ... operations away."""
         nodes, out = self.traces[side]["nodes"], [made]
         for _ in range(HOPS):
             before = out[-1]
@@ -132,7 +131,7 @@ class _Pairs:
         return far, (mine & other).total()
 
     def _pair(self, i: int, j: int, made: tuple[list[int], ...]) -> None:
-        """Pair two nodes that are made alike, and with them what they are made from."""
+        """Match two nodes that are computed alike, and then their operands."""
         stack = [(i, j)]
         while stack:
             i, j = stack.pop()
@@ -225,7 +224,7 @@ class _Pairs:
         return Difference(left["root"], right["root"], len(left["steps"]), say, numbers=counts), None
 
     def _inputs(self) -> dict[int, int]:
-        """Inputs without an equal, and the one that stands in the same place of the other graph."""
+        """Inputs without an equal one, matched by their place in the two graphs."""
         keys: dict[Any, int] = {}
         shapes = [self._used(side, keys, self._made(side, keys, [None] * len(self.values[side]))) for side in (0, 1)]
         free = [
@@ -458,7 +457,7 @@ class Duel(Stored, ipywidgets.VBox):
         bold = say.split("**")
         words = ipywidgets.HTML(f"<p role='status' style='font-size:15px;margin:4px 2px 8px'>{_html(bold)}</p>")
         for view in (left, right):
-            view.without_missed()  # the inputs of one have no part in the other: nobody wonders
+            view.without_missed()  # the inputs of one graph are not part of the other, which is expected
         traitlets.link((left, "step"), (right, "step"))
         if self.difference and left.trace == left.whole:  # else it is folded, and has steps of its own
             left.step = self.difference.step

@@ -179,7 +179,7 @@ class Exploration(Stored, ipywidgets.VBox):
             )
             self._say(f"At {at}: {say} The graph below is the last one that could be computed.")
             return
-        self._root = root  # the graph lives as long as it is shown
+        self._root = root  # keeps the graph alive as long as it is shown
         self._say("")
 
     def _say(self, text: str) -> None:

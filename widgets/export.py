@@ -40,7 +40,7 @@ def _fonts() -> list[str]:
 
 
 def _themed(svg: str, dark: bool) -> str:
-    """The picture in one theme: resvg knows no media queries, so the rules for the dark are dropped, or hold for good."""
+    """The picture in one theme. resvg ignores media queries, so the rules for dark mode are removed, or made unconditional."""
     before, _, rest = svg.partition(NIGHT)
     night, close, after = rest.partition("}</style>")
     return before + (night if dark else "") + close.removeprefix("}") + after

@@ -223,7 +223,7 @@ class Folds:
             out.append(part[0] if len(part) == 1 else self._fold(name, inner, not self._modules(part)))
         return out
 
-    # On a small stage, and what no module has a name for ------------------------------------------------------------------------
+    # For a small stage, and for operations outside of modules ------------------------------------------------------------------------
 
     def _smaller(self, children: list[Fold | int]) -> list[Fold | int]:
         """As few cards as can be: of many equal turns the middle ones in one, else one for each statement."""
@@ -336,7 +336,7 @@ class Folds:
         return self.toward[node]
 
     def _run_name(self, blocks: Sequence[Fold | int], which: str = "") -> str:
-        """What is repeated: modules or variables from the first to the last, or how often the same. which: "1–12 of 60", of a part."""
+        """The name of repeated blocks: the first and the last module or variable, or their number. which: "1–12 of 60", of a part."""
         first, last = (self._result([b]) for b in (blocks[0], blocks[-1]))
         if isinstance(blocks[0], int) and self.nodes[blocks[0]]["kind"] != "operation":
             return which
@@ -396,7 +396,7 @@ class Folds:
         )
 
     def _first(self, fold: Fold) -> int:
-        """The first operation of a module's call that takes more than parameters: what it was called with."""
+        """The first operation in a module's call that has an operand other than parameters: the input of the call."""
         alone = {
             p
             for m in fold.members
@@ -719,7 +719,7 @@ class Folded:
                 edge["makes"] = sorted({self.new[n] for n in edge["makes"]})
 
     def _speak(self, shown: dict[str, Any], node: Node, modules: dict[int, str]) -> None:
-        """What it computes, with the names of the modules whose cards its operands are on."""
+        """Write a node's formula with the names of the modules that its operands are folded into."""
         if modules.keys().isdisjoint(operands(node["formula"])):
             return
         tree = with_nodes(node["formula"], lambda i: ["name", modules.get(i) or self.whole["nodes"][i]["label"]])
@@ -739,7 +739,7 @@ class Folded:
                 for n in leaves]  # fmt: skip
 
     def _steps(self, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Events of what is shown: a fold computes, and passes a gradient along an edge, when the last of its operations does."""
+        """The events of the shown trace. A fold computes, and passes a gradient along an edge, when its last operation does."""
         new_edge, steps = self.new_edge, self.whole["steps"]
         out: list[dict[str, Any]] = []
         final = {new_edge[s["edge"]]: k for k, s in enumerate(steps) if s["edge"] is not None and s["edge"] in new_edge}

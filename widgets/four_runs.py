@@ -1,6 +1,6 @@
-"""Four trainings, each with one fault, as pairs of curves: what exercise 17.d asks about.
+"""Four trainings with one fault each, as pairs of curves, for exercise 17.d.
 
-What lives here: the runs and their picture, so that the chapter's page does not tell the faults. What does not: the exercise.
+The runs are here and not in the chapter, so that its page does not reveal the faults.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Run:
 
 @cache
 def moved() -> tuple[Any, Any]:
-    """All digits, each moved by up to one pixel: 1,000 to train on, 297 to validate, and 500 that are seen by none of the runs."""
+    """All digits, each shifted by up to one pixel: 1,000 for training, 297 for validation, and 500 that no run uses."""
     images, labels = datasets.digits(shift=1)
     return images.double() / 16, labels
 

@@ -21,7 +21,7 @@ import traitlets
 from .stored import Stored
 
 DIST = Path(__file__).parent / "front" / "dist"
-WATCHED = os.environ.get("ANYWIDGET_HMR") == "1"  # somebody is changing the front end: anywidget's own switch
+WATCHED = os.environ.get("ANYWIDGET_HMR") == "1"  # hot reload for front-end development: anywidget's switch
 
 
 @cache
@@ -37,18 +37,18 @@ def packed(name: str) -> bytes:
 
 
 class Shared(ipywidgets.Layout):
-    """The layout of all views: nobody closes it with a view."""
+    """The layout that all views share. It is not closed with a view."""
 
     shared = True
 
 
 class FrontEnd(anywidget.AnyWidget):
-    """The hidden model. Nobody shows it; views refer to it.
+    """A hidden model that holds the front end's code. Views refer to it, and it is never displayed.
 
-    It is anywidget's because ipywidgets' plain model loses its bytes when a notebook is saved with its widgets; and a trait called `style`
-    would be taken for a model."""
+    It is an AnyWidget, because ipywidgets' plain model loses its bytes when a notebook is saved with its widgets. No trait is called
+    `style`, which ipywidgets would take for a model."""
 
-    shared = True  # nobody closes it with a view
+    shared = True  # not closed with a view
     _esm = "export default { render() {} }"
 
     code = traitlets.Bytes().tag(sync=True)
@@ -65,7 +65,7 @@ class FrontEnd(anywidget.AnyWidget):
         return {"code": code, "css": css, "key": blake2b(code + css, digest_size=8).hexdigest()}
 
     def watch(self) -> None:
-        """Hot reload: while somebody changes the front end, each build is sent as soon as it is there."""
+        """Hot reload: send each new build of the front end."""
         seen = _stamp()
         while self.comm is not None:
             time.sleep(0.3)
@@ -74,7 +74,7 @@ class FrontEnd(anywidget.AnyWidget):
                 self.renew()
 
     def renew(self) -> None:
-        """Send what was built meanwhile; views that are open draw themselves again."""
+        """Send the newest build. Open views redraw."""
         built.cache_clear()
         packed.cache_clear()
         with self.hold_sync():
@@ -91,7 +91,7 @@ _here: FrontEnd | None = None
 
 
 def front_end() -> FrontEnd:
-    """This kernel's hidden model; another one if somebody has closed it."""
+    """This kernel's hidden model; a new one if it was closed."""
     global _here
     if _here is None or _here.comm is None:
         _here = FrontEnd()

@@ -1,8 +1,8 @@
 """`graph(y)`: the live view of a recorded computation.
 
-What lives here: the widget: its traits, what is folded, what a message does. What does not: reading the learner's graph, sweeps, messages'
-checks and files (view/), derivatives (the engine), drawing (front/ in the browser, static.py without one).
-The browser needs the kernel for nothing that it has already been sent, so the view replays with the kernel busy, dead or absent.
+This is the widget: its traits, which folds are open, how messages are handled. Reading the learner's graph, sweeps, the validation of
+messages and files are in view/; drawing is in front/ for the browser and in static.py without one.
+The browser replays from data that it has received, so the view works while the kernel is busy, dead or absent.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ LIMIT = 120  # a graph with more nodes than this opens folded
 CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a network, or as layers
 LAYERS = 24  # about so many cards a graph of modules opens with
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
-ASKED = 3_000_000  # about the same of a big network, which has a slider when somebody asks for it
-WIDE = 1000  # pixels; the bands of a picture that is no wider are sent when a stage is so narrow that it asks for them
+ASKED = 3_000_000  # the same for a big network, whose slider is made on demand
+WIDE = 1000  # pixels; bands of narrower pictures are laid out only when the page requests them
 LEAST = 8  # cards that are shown on the smallest stage
 ROW, CARD, LAYER = 50, (160, 120), (240, 165)  # pixels that a row, a card and a layer take at ENOUGH
 HIGH = 470  # pixels of a stage that shows the picture as it is; in bands or a column it may be higher (viewport.js)
@@ -70,9 +70,9 @@ def _forward(trace: Mapping[str, Any]) -> int:
 class GraphView(Fronted):
     """The live view of one traced graph. Make one with `graph(y)`.
 
-    What matters from Python: `step` (how many events have happened; set it to move the view), `total` (how many there are), `inputs`
-    (node id -> where its slider stands), `svg(step)`, `save(path)`. Holds weak references to the learner's Values, never strong ones;
-    sliders change the numbers of the view and nothing of the learner's.
+    The Python interface: `step` (the number of events so far; assign it to move the view), `total` (the number of events), `inputs`
+    (node id -> position of its slider), `svg(step)`, `save(path)`. The view holds only weak references to the learner's Values, and
+    sliders change numbers of the view, not of these.
     """
 
     trace = traitlets.Dict().tag(sync=True, to_json=_trace_bytes)
@@ -88,9 +88,7 @@ class GraphView(Fronted):
     )  # its plan and numbers; at the level of operations only that there is one
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
     can_fold = traitlets.Bool(False).tag(sync=True)
-    version = traitlets.Int(0).tag(
-        sync=True
-    )  # grows when all of the above belong together again: the browser then draws again
+    version = traitlets.Int(0).tag(sync=True)  # incremented after a consistent update: triggers a redraw
 
     def __init__(
         self, root, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,
@@ -113,7 +111,7 @@ class GraphView(Fronted):
             self._slid = self._steepest()  # the parameter that has a slider
             self._folds: Any = None
             self._open: set[int] = set()
-            self._at_first: set[int] = set()  # what was open before anybody opened or closed anything
+            self._at_first: set[int] = set()  # the folds that were open before the reader changed any
             self._last = -1  # the fold that was opened last, as long as it is open
             self._take_folds()
             state = self._state()
@@ -135,7 +133,7 @@ class GraphView(Fronted):
 
     @property
     def grads(self) -> list[float | None]:
-        """Of a learner's own class: what stands in each node's grad."""
+        """Of a foreign class: the gradient that each object holds."""
         return self._subject.grads
 
     # What is shown of it
@@ -162,7 +160,7 @@ class GraphView(Fronted):
             self._present(self.step)
 
     def _network_state(self) -> dict[str, Any]:
-        """What is to be seen at the level of the network: its columns as a trace, its plan and all its numbers."""
+        """The state of the network level: its columns as a trace, its plan and its numbers."""
         subject = self._subject
         found = cast(Network, subject.network)
         row = subject.network_row()
@@ -192,7 +190,7 @@ class GraphView(Fronted):
         return {"parameter": parameter, "points": packed[0], "rows": packed[1]}
 
     def _take_folds(self) -> None:
-        """Not of a big network, whose operations nobody has asked for yet."""
+        """Read the folds, except of a big network whose operations were not traced yet."""
         if self._level == "operations" or self._subject.traced:
             self._read_folds()
 
@@ -212,7 +210,7 @@ class GraphView(Fronted):
         return self._folds.layers(cards) if self._layered else self._folds.opening(cards, at_most)
 
     def _state(self) -> dict[str, Any]:
-        """What is to be seen: the trace with its closed folds as single cards, laid out, and the tables of the sliders."""
+        """The state of the view: the trace with closed folds as single cards, its layout, and the tables of the sliders."""
         if self._level == "network":
             return self._network_state()
         subject, whole = self._subject, self.whole
@@ -255,7 +253,7 @@ class GraphView(Fronted):
         )
 
     def _present(self, step: int | None = None) -> None:
-        """Send what is to be seen, and perhaps the event that it is seen at, all in one message."""
+        """Send the state, and optionally a new step, in one message."""
         with self._quiet(), self.hold_sync():
             for name, value in self._state().items():
                 setattr(self, name, value)
@@ -300,7 +298,7 @@ class GraphView(Fronted):
         for cards in range(count, room, -1) if self._layered and width >= NARROW and count <= LAYERS else ():
             opening = self._opening(cards)
             if (key := frozenset(opening)) not in tried and self._zoom(opening, width, height) >= ENOUGH:
-                return opening  # all layers without their heat maps, before what is in them is closed
+                return opening  # rather all layers without heat maps than layers that are closed
             tried.add(key)
         while True:
             opening = self._opening(room, at_most=True) if room < count else self._open
@@ -337,7 +335,7 @@ class GraphView(Fronted):
         return {part.new[i]: i for i in self._subject.leaves if part.trace["nodes"][part.new[i]]["kind"] == "leaf"}
 
     def _trail(self) -> list[tuple[int, str]]:
-        """The folds around what was opened last."""
+        """The folds around the fold that was opened last."""
         if self._last not in self._open:
             self._last = -1
         if self._last < 0:
@@ -347,7 +345,7 @@ class GraphView(Fronted):
         return [(f.key, f.name) for f in (*reversed(around), fold)]
 
     def back(self, key: int = -1) -> None:
-        """Close what was opened in a fold since the view was shown; below 0, all that was opened or closed."""
+        """Undo what the reader opened inside a fold; with a negative key, everything that was opened or closed."""
         if self._level == "network" or key >= 0 and key not in self._folds.by_key:
             return
         inside = {k for k in self._open - self._at_first if key in self._folds.outside(self._folds.by_key[k])}
@@ -386,7 +384,7 @@ class GraphView(Fronted):
             self._own = False
 
     def without_missed(self) -> None:
-        """Do not say which inputs have no part in the graph."""
+        """Remove the notice about inputs that are not part of the graph."""
         subject = self._subject
         for text in subject.missed:
             self.notice = self.notice.replace(text, "").replace("  ", " ").strip()
@@ -441,7 +439,7 @@ class GraphView(Fronted):
             self.step = self._same_event(event, len(parts(found.plan)))
 
     def _same_event(self, event: Any, columns: int) -> int:
-        """Where an event is now: looked up by what it is, not by its number; one inside a neuron that was closed is its layer's."""
+        """The index of the equivalent event after the state has changed. An event inside a neuron that was closed becomes its layer's."""
         if event is None:
             return 0
         steps = self.trace["steps"]
@@ -450,7 +448,7 @@ class GraphView(Fronted):
         return found[0] if found and event["node"] < columns else _forward(self.trace)
 
     def _keeping_place(self) -> None:
-        """Show what there is now at about the event that was shown: at the end of the forward pass, or as far through all events."""
+        """Send the new state at the equivalent event: at the end of the forward pass, or at the same fraction of all events."""
         now, forward = self.step / max(1, self.total), self.step == _forward(self.trace)
         with self.hold_sync():
             self._present()
@@ -503,7 +501,7 @@ class GraphView(Fronted):
         return {f.key for f in self._folds.folds if key in self._folds.outside(f)}
 
     def show(self, node: int) -> None:
-        """Open what is folded around a node of the whole graph."""
+        """Open the folds around a node of the complete graph."""
         if self._level == "network":
             self._go_to("operations")
         keys = self._folds.path(node)
@@ -578,7 +576,7 @@ class GraphView(Fronted):
     # Out
 
     def reopen(self) -> None:
-        """Before showing: if the learner has changed an input since, or the view had been put away, make it true and live."""
+        """Prepare for display: read the graph again if an input has changed, and reopen a closed view."""
         root, away = self._subject.root, self.comm is None
         if root is not None and (away or self._subject.changed):
             self._mark = None
@@ -615,7 +613,7 @@ class GraphView(Fronted):
         return export.drawing(trace, picture, result, width, shown)
 
     def _fewer(self, shown: Trace, cards: int) -> page.Scene | None:
-        """What is shown with more of it folded, so that there are at most so many cards."""
+        """The picture with more folds closed, so that it has at most `cards` cards."""
         open_ = self._opening(max(cards, LEAST), at_most=True)
         part = Folded(self._subject.now() if self._subject.moved else self.whole, self._folds, open_)
         if cards < LEAST or len(part.trace["nodes"]) >= len(shown["nodes"]):
@@ -627,9 +625,10 @@ class GraphView(Fronted):
         )
 
     def save(self, path: str | Path, step: int | None = None, dark: bool = False, width: float = page.WIDTH) -> Path:
-        """Write the view to a file; its ending says what: `.svg` or `.png` (the picture after `step` events, by default as it stands),
-        `.gif` or `.apng` (the whole run), `.html` (a page that still steps and slides, alone), `.dot` (Graphviz source).
-        width: pixels of the page or slide that a picture is for. Its words are 11 pixels high there; what is too wide goes on below.
+        """Write the view to a file. The suffix chooses the format: `.svg` or `.png` (the picture after `step` events, by default the
+        present one), `.gif` or `.apng` (an animation of all events), `.html` (a page that steps and slides without a kernel), `.dot`
+        (Graphviz source).
+        width: pixels of the page or slide that a picture is for. Text is 11 pixels high there, and a wider picture is wrapped.
         Raises ValueError for a width that is not a positive number.
         """
         if not (isinstance(width, int | float) and 0 < width < math.inf):

@@ -1,7 +1,7 @@
-"""Heat maps of small arrays, as SVG: the twin of `heat` in front/src/model/arrays.js.
+"""Heat maps of small arrays as SVG, and the texts of a tensor's card. The browser's version is front/src/model/arrays.js.
 
-What lives here: cells to paths, and what stands on a tensor's card as text. What does not: colours (the style sheets): a cell has its sign
-as class and as a mark, and its magnitude as opacity, so the same paths serve light and dark and need no hue to be read.
+The sign of a cell is its class and a mark, its magnitude the opacity. Colours are in the style sheets, so the same paths serve light and
+dark themes, and readers who do not see hues.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def completions(shell) -> dict:
 
 
 def _exercises() -> list[str]:
-    from minigrad.course import exercises  # not before it is asked for
+    from minigrad.course import exercises  # a late import, because it loads the exercises
 
     return list(exercises)
 

@@ -36,7 +36,7 @@ NAME_CHAR, EXPR_CHAR = (
 )  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
-# What is legible: read by the choice for a page (page.py), the kernel's for a stage (graph.py), and the browser's (schema.js, viewport.js).
+# Limits of legibility, used by page.py, by graph.py, and in the browser by schema.js and viewport.js.
 MANY = 90  # a picture of more cards than this is cut for an overview only: folds make it smaller
 ENOUGH = 0.82  # the zoom at which the smallest words, of 11 pixels, are 9 high
 TALL = 1300.0  # pixels: a picture on a narrow stage or a page is no higher
@@ -56,9 +56,9 @@ COLUMNS, FAR, NEAR, OFTEN = 4, 6, 2, 3
 TAG_NAME, TAG_SIDES, TAG_GAP = 12, 22.0, 12.0  # characters on a tag; its edges and its point; before a pill
 NOTHING = "0 comes back"  # over a cut
 LINE, BAND = 17.0, 8.0  # of a mark: height of a line, and the room around its lines
-BECAME = 24.0  # height of the line of a card that says what it is in a compiled step
+BECAME = 24.0  # height of a card's line about a compiled step
 STACK = 8.0  # how far the cards beneath a folded one stick out
-FRAME_SIDE, FRAME_TOP = 9.0, 25.0  # room between a frame and what is in it
+FRAME_SIDE, FRAME_TOP = 9.0, 25.0  # between a frame and its contents
 PILL_NODES_LIMIT = 250  # above this many cards, pills stop taking part in the layout: they cost Graphviz half its time
 
 
@@ -69,7 +69,7 @@ class Card(TypedDict):
     w: float
     h: float
     name: str  # the label, shortened to fit the card
-    expr: str  # what it computes, shortened to fit
+    expr: str  # its formula, shortened to fit
     rows: NotRequired[list[tuple[str, str]]]  # further lines at its foot, caption and number: see `Mark`
     at: NotRequired[int]  # the event from which on they are to be seen
     within: NotRequired[str]  # a line at its foot: see the node's `within`
@@ -81,7 +81,7 @@ class Card(TypedDict):
 
 
 class Tag(TypedDict):
-    """Where a long wire would come from: a label with the name of its source, shortly before its target."""
+    """The end of a long wire that is not drawn: a label with the name of its source, shortly before its target."""
 
     name: str
     x: float  # its left side
@@ -102,7 +102,7 @@ class Wire(TypedDict):
 
 
 class CutWire(TypedDict):
-    """Where the history of a tensor was cut off: from what it was made from to it."""
+    """A wire that no gradient passes: from the tensor that was detached to the result."""
 
     source: int
     target: int
@@ -110,7 +110,7 @@ class CutWire(TypedDict):
     px: float
     py: float
     pw: float
-    text: list[str]  # what was called there; what comes back
+    text: list[str]  # the call that detached; the text in the backward pass
 
 
 class Frame(TypedDict):
@@ -135,11 +135,13 @@ class Picture(TypedDict):
     wraps: NotRequired[list[Picture]]  # the same for narrower and lower stages: see bands.py and rows.py
     column: NotRequired[bool]  # a column of flat cards: see rows.py
     stage: NotRequired[tuple[int, int] | None]  # pixels of the stage that it was laid out for
-    trail: NotRequired[list[tuple[int, str]]]  # the folds around what was opened last, outer ones first: key and name
+    trail: NotRequired[
+        list[tuple[int, str]]
+    ]  # (key, name) of the folds around the one that was opened last, outer ones first
 
 
 class Mark(NamedTuple):
-    """Lines at the foot of one card that say how it differs from another picture's."""
+    """Lines at the foot of a card about how it differs from the card in another picture."""
 
     node: int
     rows: list[tuple[str, str]]  # caption and number
@@ -210,7 +212,7 @@ _SIGNS = {"*": "×", "-": "−", "/": "÷", "**": "power", "neg": "−", "mul": 
 
 
 def computes(node: Node) -> str:
-    """The text at the right of a card: what it computes; only the operation's sign if its name says that already ("3x + 2")."""
+    """The right text of a card: its formula, or only the operation's sign if its name is the formula ("3x + 2")."""
     if node["kind"] == "fold":
         return node.get("function") or node["expr"]
     if node["kind"] != "operation":
@@ -241,8 +243,7 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
 
 
 def mention(card: Card, node: Node) -> None:
-    """Lines at a card's foot: where the history of a fold is cut or numbers are written in place, for words say more; and what it is in
-    the program of a compiled step."""
+    """Add the lines at a card's foot: detach and in-place writes inside a fold, and the card's place in a compiled step."""
     within = node.get("within", [])
     if changes := within[: len(within) - node.get("views", 0)]:
         more = f" +{len(changes) - 1}" if len(changes) > 1 else ""
@@ -420,12 +421,12 @@ def layout(
 
 
 def _tags(trace: Trace, links: list, column: list[int]) -> dict[int, float]:
-    """Of which wires only the end is drawn, and how wide the tags are that say where they come from.
+    """The wires of which only the end is drawn, with the width of the tag that names their source.
 
-    Where one weight is used by every one of many steps, its wires would run in parallel past everything between."""
+    The wires of a weight that many steps use would run in parallel past all cards between."""
     if max(column, default=0) <= COLUMNS:
         return {}
-    late = list(column)  # an input, or what is made of inputs alone, is placed beside its first user
+    late = list(column)  # an input, or a result of inputs alone, is placed beside its first user
     for source, targets in reversed(_users(links)):
         late[source] = min(late[target] for target in targets) - 1
     far = Counter(source for _, source, target, _ in links if late[target] - late[source] > NEAR)

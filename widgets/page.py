@@ -20,9 +20,7 @@ __all__ = ["WIDTH", "Scene", "banded", "choice", "fitting", "pictures"]
 
 MOST = 24  # more cards than these never fit, and are not laid out
 
-Scene = tuple[
-    Trace, Sequence[Framed], Mark | None
-]  # what is drawn: the cards, the frames around them, a mark on one of them
+Scene = tuple[Trace, Sequence[Framed], Mark | None]  # the trace, the frames around cards, the mark on one of them
 
 
 def pictures(scene: Scene, width: float, drawn: Picture | None = None) -> Iterator[Picture]:

@@ -1,4 +1,4 @@
-"""The colours of pictures and controls, each in a light and a dark version: palette.json, and what is written from it.
+"""The colours of pictures and controls, each in a light and a dark version: palette.json, and the files generated from it.
 
 `fwd` is the forward pass, `bwd` the backward pass and its gradients, `pos` and `neg` are the signs of numbers; `pos`, `neg`, `good` and
 `bad` always come with a sign or a word. Every accent has a contrast of at least 4.5:1 on `bg`.

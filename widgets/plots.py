@@ -1,7 +1,6 @@
-"""`plot(fig, "what it shows")`: a matplotlib figure that follows the page's theme and has a text alternative.
+"""`plot(fig, "alternative text")`: a matplotlib figure that follows the page's theme and has a text alternative.
 
-What lives here: the figure's SVG with its colours exchanged for the theme's. What does not: the figure, which the chapter draws with
-matplotlib's own calls; the colours themselves (front/lessons.css).
+The chapter draws the figure with matplotlib. Here its SVG gets the theme's colours, which are defined in front/lessons.css.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def themed(figure: Any, text: str) -> str:
     file = io.StringIO()
     with matplotlib.rc_context(SETTINGS):
         figure.savefig(file, format="svg", bbox_inches="tight", metadata={"Date": None, "Creator": None})
-    plt.close(figure)  # or Jupyter's inline backend shows it once more, in white
+    plt.close(figure)  # otherwise Jupyter's inline backend displays it a second time, in white
     svg = file.getvalue()
     body = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|\n\s*", "", body, flags=re.S)

@@ -1,7 +1,6 @@
-"""Values and Tensors as small cards, for those who ask for it: %config Minigrad.rich = True.
+"""Display Values and Tensors as small cards, if %config Minigrad.rich = True.
 
-What lives here: the switch and the two cards. What does not: plain printing, which stays PyTorch's and is the default. Without IPython's
-formatters nothing here is used.
+The default is plain printing, as in PyTorch. The cards need IPython's formatters.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""A picture as one column of low cards, or as two, each card below what it is made of: for a stage too narrow, or too low, for all else.
+"""The layout for small stages: one column of low cards, or two, each card below its operands.
 
-What lives here: the order of the rows, and the lanes at their left in which the wires run. What does not: the layout for wider stages
-(layout.py, bands.py), which of several pictures is shown (front/src/picture/viewport.js). Text stays as large as on the other cards: a row
-is lower because its heat maps and the pills on its wires are left out; the table below the picture has their numbers.
+This file orders the rows and routes the wires in lanes at their left. Layouts for wider stages are in layout.py and bands.py; which one is
+shown is decided in front/src/picture/viewport.js. Text has the same size as on other cards. A row is lower because it has no heat maps and
+no pills on its wires; the table below the picture has their numbers.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ GAP, SIDE, LID, CUT = (
     6.0,
     25.0,
     24.0,
-)  # between cards; around what is in a frame; of a frame's name; of a line for a cut
+)  # between cards; inside a frame; of a frame's name; of a detach line
 LANE, NEAR, MOST = (
     7.0,
     17.0,
@@ -52,7 +52,7 @@ LANE, NEAR, MOST = (
 LEAVES, ARRIVES = (
     0.76,
     11.0,
-)  # where on a card's left side its wires begin, as a share of its height; where the first one ends
+)  # where wires leave a card's left side, as a fraction of its height; where the first one arrives
 
 
 def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0,
@@ -246,7 +246,7 @@ def _lanes(trace: Trace, cuts: list[CutWire], at: dict[int, Card]) -> dict[tuple
 
 
 def _cut(cut: CutWire, at: dict[int, Card], x: float) -> CutWire:
-    """From a card down its lane to a line of its own, and from there down into what was made of it."""
+    """Route a cut wire: from its source down a lane to a separate line, and from there down into the result."""
     source, target = at[cut["source"]], at[cut["target"]]
     y0, y1, end = _leaves(source), target["y"] - CUT / 2 - 4, target["x"] + cut["pw"] + 14
     corners: list[Any] = [(_side(source, target), y0), (x, y0), (x, y1), (end, y1), (end, target["y"])]

@@ -1,6 +1,6 @@
-"""The card of one operation, which %rule shows: what it computes, its slope, its curve with a tangent at live numbers, what it saves.
+"""The card of %rule: an operation's formula, its derivative, its curve with a movable tangent, and the saved values.
 
-What lives here: the card. What does not: formulas and derivatives. They come from rules.py, scalar.py and the table of ops.
+Formulas and derivatives are read from the rules of Value and from the derivatives table (ops/).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .stored import Stored
 
 SPAN = {"log": (0.05, 4.0), "sqrt": (0.0, 4.0), "exp": (-3.0, 3.0), "/": (-4.0, 4.0)}
 WIDE, HIGH = 440, 220
-SECOND = 2.0  # where the second input stands unless said
+SECOND = 2.0  # default of the second input
 
 
 class Raw:

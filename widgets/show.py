@@ -100,7 +100,7 @@ class Facts:
         return f"<dl>{''.join(out)}</dl>"
 
 
-Cell = str | tuple[str, float]  # what is shown; or that and the number to sort by
+Cell = str | tuple[str, float]  # the text; or the text and the number to sort by
 
 
 class Table:
@@ -197,7 +197,7 @@ class Chain:
 
 
 class Card:
-    """What is shown: a title and parts. `warn` marks it as the answer to a mistake."""
+    """A panel with a title and parts. `warn` marks the explanation of an error."""
 
     def __init__(self, title: str, *parts, warn: bool = False):
         self.title, self.parts, self.warn = title, [part for part in parts if part is not None], warn

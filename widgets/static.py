@@ -1,7 +1,7 @@
-"""The static twin: the graph view as one SVG that needs no program, for GitHub, nbviewer, printing and slides.
+"""The stored picture: the graph view as one SVG without scripts, for GitHub, nbviewer, printing and slides.
 
-What lives here: a deterministic drawing of a trace at one step, from the same positions as the live view, and the page that `save`
-writes. What does not: layout, widgets. No element has an id, every number is rounded, so equal traces give equal bytes.
+It is a deterministic drawing of a trace at one step, at the positions of the live view. The file also writes the page that `save` makes.
+No element has an id and every number is rounded, so equal traces give equal bytes.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def number(x: float | str | None) -> float:
 
 
 class Moment:
-    """What is known after the first `step` events of a trace."""
+    """The numbers of a trace after its first `step` events. The browser's version is front/src/model/moment.js."""
 
     def __init__(self, trace: Trace, step: int):
         self.known = {n["id"] for n in trace["nodes"] if n["kind"] == "constant"}
@@ -215,7 +215,7 @@ def flag(x: float, y: float, wide: float) -> str:
 
 
 def _cut(cut: CutWire, now: Moment) -> str:
-    """A dotted wire that ends: two strokes across it, and what was called there; in the backward pass, that nothing comes back."""
+    """A dotted wire with two strokes across it, and the call that detached; in the backward pass, that no gradient passes."""
     x, y, half = cut["px"], cut["py"], cut["pw"] / 2
     text = cut["text"][now.back]
     out = f'<path class="w {"f" if cut["source"] in now.known else ""}" style="stroke-dasharray:2 5" d="{cut["d"]}"/>'
@@ -390,7 +390,7 @@ def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:
 
 
 def badge(trace: Trace, node: Node, room: int = 9, versions: bool = True) -> str:
-    """What is special about a tensor, in a few characters: a stale saved value, a view (`room`: for its base's name), a version."""
+    """A short remark on a tensor: a stale saved value, a view (`room`: characters for its base's name), a version."""
     if _stale(node):
         return "⚠ stale"
     if "view" in node:
@@ -427,7 +427,7 @@ def plain(value: Any) -> Any:
 
 
 def page(title: str, state: dict) -> str:
-    """A page that holds the live view: the same code, with a model of a dozen lines instead of a kernel (src/page.js)."""
+    """An HTML page with the live view: the same code, with a model of a dozen lines in place of a kernel (src/page.js)."""
     # No "<" at all: names are a learner's, and "<!--<script>" in one would hide the end of the page's own script from the browser.
     data = json.dumps(plain(state), ensure_ascii=False).replace("<", "\\u003c")
     parts = {"TITLE": escape(title), "CSS": built("views.css"), "MODULE": built("page.js"), "STATE": data}

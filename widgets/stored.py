@@ -31,7 +31,7 @@ STYLE = (
     f"{_STILL}:has(+{_PANEL}:not(.jupyter-widgets)){{animation:mg-wait 1.5s step-end}}"
     "@keyframes mg-wait{from{max-height:0;overflow:hidden;visibility:hidden}}"
 )
-# Below the picture, because nothing else on the page tells a stored picture from a live one.
+# A caption below the picture, because otherwise a stored picture looks like a live one.
 NOTE = (
     "<p style='margin:2px 0 8px;font:italic 12px system-ui,sans-serif;opacity:.75'>"
     "This picture is stored. Run its cell to make it interactive.</p>"
@@ -63,7 +63,7 @@ def picture_of(html: str) -> str | None:
 
 
 class Stored:
-    """For a widget with `_repr_mimebundle_`: display it as a still picture and, below it, the live view."""
+    """Mix-in for a widget with `_repr_mimebundle_`: display its stored picture, and the live view below."""
 
     def _ipython_display_(self) -> None:
         bundle = self._repr_mimebundle_()  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
-"""Do now what is slow the first time, so that no learner's first cell waits for it: `python -m widgets.warm`.
+"""Warm the caches that make a first use slow: `python -m widgets.warm`.
 
-What lives here: a short list of things to touch once, after installing (`make lab`, `make test`, Binder's postBuild). What does not:
-anything that the course needs in order to be right. A step that fails is reported and left out.
+Runs once after installing (`make lab`, `make test`, Binder's postBuild), so that the first cell of a learner is fast. A step that fails is
+reported and skipped.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""A recorded computation as plain data, and in words and formulas: what the pictures read."""
+"""A recorded computation as plain data, with formulas and sentences: the input of all pictures."""

@@ -1,7 +1,7 @@
-"""A rule's formula or its words: which of the two says more about what it does to the upstream gradient g.
+"""The text of a backward rule: its formula, or a sentence where the formula is empty or unhelpful.
 
-The words are in the row itself (ops/), with the labels of inputs and outputs as {x}, {out}. Formulas are read from the row's own source
-(tensor_formulas.py). A test holds that every row says something.
+Sentences are written in the rows (ops/), with {x} and {out} for the labels of inputs and outputs. Formulas are read from the source of a
+rule (tensor_formulas.py). A test checks that every rule has one of the two.
 """
 
 # Functions that a rule's own source may call without a reader learning anything: then the words above are better.

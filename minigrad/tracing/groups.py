@@ -56,10 +56,11 @@ def groups_by_owner(
     constants: Sequence[bool],
     names: Mapping[str, object] | None,
 ) -> list[Group]:
-    """The groups of a graph whose class notes no calls, such as micrograd's: an operation belongs to the object whose parameter it uses.
+    """The groups of a graph whose class records no calls, such as micrograd's: an operation is in the group of the object whose parameter
+    it uses.
 
-    labels: for each node its name, "net.layers[0].neurons[1].w[2]" for a parameter, "" if it has none. parents come before children.
-    A sum of what one object made, and a function of it, belong to the object, too, until it has used all of its parameters.
+    labels: for each node its name, "net.layers[0].neurons[1].w[2]" for a parameter, "" if it has none. Parents precede children.
+    A sum of results of one object, and a function of such a sum, is in the object's group until all its parameters have been used.
     """
     path = [label.rpartition(".")[0] if not of else "" for label, of in zip(labels, parents, strict=True)]
     things = _things({prefix for owner in path for prefix in _prefixes(owner)}, names)
@@ -139,7 +140,7 @@ def groups_of_modules(inside: Mapping[int, Sequence[str]], classes: Mapping[str,
 
 
 class _Owned:
-    """A call that was not noted: operations that belong to one object and hang together."""
+    """A call that was not recorded: connected operations that use the parameters of one object."""
 
     def __init__(self, owner: str):
         self.owner, self.used, self.items = owner, set[int](), list[int]()
@@ -154,7 +155,7 @@ class _Owned:
 
 
 def _things(texts: set[str], names: Mapping[str, object] | None) -> dict[str, object]:
-    """The objects that are called "net.layers[0]" and so on, by what they are called."""
+    """The objects behind names such as "net.layers[0]", by name."""
     first = dict.fromkeys(re.split(r"\W", text)[0] for text in texts)
     return {
         text: thing
@@ -211,7 +212,7 @@ def _prefixes(path: str) -> list[str]:
 
 
 class _CallSpan:
-    """One call with what was made in it."""
+    """One recorded call, with the calls and operations inside it."""
 
     def __init__(self, number: int, call: Any, parent: _CallSpan | None):
         self.number, self.call, self.parent = number, call, parent
@@ -337,7 +338,7 @@ class _Tree:
             out.append((family, ("steps" if one_owner else "layers") if uses else "samples" if one_owner else "column"))
         return out
 
-    # What was computed after the last recorded call
+    # Operations after the last recorded call
 
     def _repeats(self, siblings: list[_CallSpan]) -> Repeats | None:
         """How often the program went on as in its last complete recorded sample: compared operation by operation, to the first difference.

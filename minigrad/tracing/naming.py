@@ -49,10 +49,10 @@ def names_of(objects: list, names: Mapping[str, object] | None) -> list[str]:
 
 
 def names_and_paths(objects: list, names: Mapping[str, object] | None) -> tuple[list[str], list[str]]:
-    """For each object what it is called, and the name that leads to it whatever its label says ("net.layers[0].b"); "" if there is none.
+    """(names, paths) of objects; "" where there is none. A path is the expression that leads to an object: "net.layers[0].b".
 
-    A label that several objects have tells them apart no better than no label, so their paths do. `for p in net.parameters()` leaves its
-    last parameter behind under a name of its own: it goes by its path, as the others do.
+    The name is the object's label, or its path. A label that several objects share is ignored, because it does not distinguish them. After
+    `for p in net.parameters()` the variable p still refers to the last parameter, which keeps its path as its name, like the others.
     """
     labels = {id(obj): str(label) if (label := getattr(obj, "label", "")) else "" for obj in objects}
     bare: dict[int, str] = {}
@@ -169,7 +169,7 @@ def _assigned(text: str, first: int, last: int) -> str:
     """
     try:
         tree = ast.parse(text)
-    except SyntaxError:  # the line goes on below, or is inside something
+    except SyntaxError:  # part of a longer statement
         return ""
     start, end = len(text[:first].encode()), len(text[:last].encode())
     for s in ast.walk(tree):
@@ -223,7 +223,7 @@ def headline(source: Source) -> str:
         return text
     try:
         statements = [ast.get_source_segment(text, node) or "" for node in ast.parse(text).body]
-    except SyntaxError:  # the line goes on below, or is inside something
+    except SyntaxError:  # part of a longer statement
         return text
     at = 0
     for one in statements:

@@ -55,7 +55,7 @@ _LAID_OUT = {  # head: (what its parts are put into; a digit is the level that t
 
 
 def formula(head: str, *parts: Any) -> Text:
-    """A formula of formulas (and of plain words, where the head says so).
+    """Compose formulas with the operator `head`. Some heads take plain strings, too.
 
     >>> x = Text("x")
     >>> formula("×", formula("+", x, number("2")), formula("neg", x))
@@ -88,7 +88,7 @@ def number(text: str) -> Text:
 
 
 def words(text: str, level: float = ATOM) -> Text:
-    """What is no formula."""
+    """Plain text in place of a formula."""
     return Text(text, level, ["words", text])
 
 

@@ -159,7 +159,7 @@ def _operands(attributes: dict[str, Any], obj: object) -> tuple[tuple[str, ...],
 
 
 def layout_of(obj: Any) -> Layout | str:
-    """Where an object keeps its parts; or what is missing, as a sentence that begins with "it"."""
+    """The attributes that hold an object's number, gradient, operands and rule; or a sentence, starting with "it", about a missing one."""
     attributes = _attributes(obj)
     if not attributes:
         return "it has no attributes"
@@ -627,7 +627,7 @@ class Reader:
                 break
 
     def _power(self, obj: Any) -> float | None:
-        """The n of x ** n, from its number and its derivative n x ** (n - 1). x may have moved since, so it is asked last."""
+        """The n of x ** n, from its number and its derivative n x ** (n - 1). Tried last, because x may have moved since."""
         (x,) = self.operands(obj)
         base, out, slopes = as_number(self.number(x)), as_number(self.number(obj)), self.slopes(obj, [x])
         if not slopes or not slopes[0] or not out:
@@ -638,7 +638,7 @@ class Reader:
                 if self.same(math.pow(was, n), out):
                     return n
         n = slopes[0] * base / out if base else 1.0
-        return None if n == 1.0 else n  # nobody writes x ** 1: it is the relu of a positive number, or such
+        return None if n == 1.0 else n  # an exponent of 1 is more likely the relu of a positive number
 
     def run(self, call: Call, numbers: Sequence[float], obj: Any) -> tuple[Any, list] | None:
         """A fresh result of the same operation on these numbers, and its operands; None if it fails or gives no such object. Afterwards
@@ -696,7 +696,7 @@ _NOTHING = object()
 
 
 def _tidy(x: float) -> float:
-    """A whole number as an int: x ** 2 of a class that asks for one."""
+    """A whole number as an int, because some classes refuse x ** 2.0."""
     return int(x) if x == x and abs(x) < 1e15 and x == int(x) else x
 
 
@@ -780,7 +780,7 @@ def quiet() -> Iterator[None]:
 
 
 def why_no_graph(thing: object) -> str:
-    """What an object of a class of one's own lacks, as a sentence that begins with "it"; "" if it has a graph."""
+    """Why an object of a learner's class has no graph, as a sentence that starts with "it"; "" if it has one."""
     if isinstance(thing, type) or isinstance(
         thing, (str, bytes, int, float, complex, list, tuple, set, frozenset, dict, FunctionType)
     ):

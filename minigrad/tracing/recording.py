@@ -212,7 +212,7 @@ class Graph:
         return [*dict.fromkeys(out)]
 
     def forget(self) -> None:
-        """Let go of the learner's tensors; shapes and the order stay."""
+        """Release the learner's tensors. Shapes and the order of operations remain."""
         self.found, self.order = [], []
         for item in self.items:
             item.live = item.array = None
@@ -269,7 +269,7 @@ _CUTS = {
 
 
 def _why_it_stops(item: Item, detached_from: str | None) -> str:
-    """The one reason why no gradient goes on from a tensor that does not require it."""
+    """Why no gradient passes a tensor that does not require gradients."""
     label = item.path or "This tensor"
     if item.array is not None and item.array.dtype.kind != "f":
         return f"{label} holds {from_numpy_dtype(item.array.dtype).name}: whole numbers and truth values have no derivative."
@@ -387,7 +387,7 @@ def values_of(graph: Graph) -> list[np.ndarray | None]:
 
 
 def _again(graph: Graph, item: Item, known: list) -> np.ndarray | None:
-    """The row run once more on the numbers of its inputs; None if an input, a parameter or the row itself is not known."""
+    """Recompute an operation from the arrays of its inputs. None if an input, a parameter or the row is unknown."""
     if item.number < 0 or item.op is None:
         return None
     parents = (
@@ -460,7 +460,7 @@ def kept_by(node) -> Iterator[tuple[str, Any, Any, Any]]:
 
 
 def saved_by(node) -> list[dict]:
-    """The same as plain data: what the trace says of a node."""
+    """The saved values of a node as plain data, for the trace."""
     return [
         dict(
             name=name, shape=list(array.shape), dtype=from_numpy_dtype(array.dtype).name, bytes=array.nbytes, version=then,
@@ -470,7 +470,7 @@ def saved_by(node) -> list[dict]:
     ]  # fmt: skip
 
 
-# --- the graph once more, from new inputs -------------------------------------------------------------------------------
+# --- recomputing the graph from new inputs -------------------------------------------------------------------------------
 
 
 class Program:
@@ -561,7 +561,7 @@ class Pass:
                 for done, g, sent in engine.steps([(root_edge, wrap(seed))], keep_graph=True, capture=leaves):
                     todo = todo[1:]
                     self._event(done, g, sent)
-            except Exception as error:  # the learner's graph cannot be gone through: that is what there is to show
+            except Exception as error:  # the learner's graph is broken, and the picture shows this error
                 self.events.append(("error", of_node.get(todo[0], root) if todo else root, error))
 
     def _event(self, node, g, sent) -> None:
@@ -627,7 +627,7 @@ def local_of(node, slot: int) -> float | None:
         edges = [edge if k == slot else None for k, edge in enumerate(node.edges)]
         with no_grad():
             return float(np.asarray(node.run(np.ones(node.shape, node.dtype), edges)[slot]).sum())
-    except Exception:  # a saved value was overwritten: the pass says so
+    except Exception:  # a saved value was overwritten; the backward pass reports it
         return None
 
 

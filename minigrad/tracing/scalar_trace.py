@@ -110,8 +110,10 @@ def newest(graph: Recorded, count: int) -> Recorded:
 
 
 def part(graph: Recorded, members: Sequence[int], out: int, seed: float) -> Recorded:
-    """Some operations of a recording as one of their own: what comes in from outside is a leaf, and `seed` is the gradient at `out`. Its
-    objects, which know their lines, are the caller's to give."""
+    """Some operations of a recording as a separate one. Operands from outside become leaves, and `seed` is the gradient at `out`.
+
+    The caller sets its `objects`, which are needed for source lines.
+    """
     inside = set(members)
     ids = sorted(inside.union(p for m in members for p in graph.parents[m]))
     at = {old: new for new, old in enumerate(ids)}
@@ -154,7 +156,7 @@ class Recorded:
     operation), `shut[i][slot]` says that a gate lets nothing through, whatever the upstream gradient.
     """
 
-    objects: list  # the learner's objects, only while this lives
+    objects: list  # the learner's objects
     names: list[str]  # found in the namespace or the label; "" if there is none
     paths: list[str]  # the name that leads to it, whatever its label says
     kinds: list[Literal["leaf", "constant", "operation"]]
@@ -169,11 +171,11 @@ class Recorded:
     root: int
     said = ""  # of a class of the learner's: where its parts were found
     value_name, grad_name = "data", "grad"  # the attributes of its objects
-    grads: Sequence[float | None] = ()  # what stands in its objects
+    grads: Sequence[float | None] = ()  # the gradients that the learner's objects hold
     told: list[Sequence[float | None] | None]  # the derivatives that its own rules tell
     outdated = False  # did inputs move after their results were computed? The numbers here are those of the inputs as they are now
     lost: Sequence[int] = ()  # what could not be computed again
-    unchecked: list[int]  # what is known by the name of the operation alone
+    unchecked: list[int]  # operations whose derivatives rest on the operation's name alone
     ids: Sequence[int] = ()  # of a part: what its nodes are called in the whole
     seed: float = 1.0  # the gradient at the root; of a part of a graph, the upstream gradient there
 
@@ -360,8 +362,8 @@ def _data(reader: Reader, obj: Any) -> float:
 
 
 def _kinds(graph: Recorded, with_names: bool) -> list[Literal["leaf", "constant", "operation"]]:
-    """Whoever writes 3 * x wraps the 3 in a node of its own: it has no name, one use, and there an operand that is no such node. The
-    learner's inputs have names, or many uses."""
+    """Tell constants from inputs. A class that computes 3 * x wraps the 3 in a node without a name and with one use, beside an operand that
+    is not such a node. Inputs have names, or several uses."""
     unnamed = [not of and not name for name, of in zip(graph.names, graph.parents, strict=True)]
     anonymous = with_names and any(name and not of for name, of in zip(graph.names, graph.parents, strict=True))
     uses = [0] * len(unnamed)
@@ -385,7 +387,7 @@ class _Operands(NamedTuple):
 
 def _operands_in_order(reader: Reader, root: object, names: Mapping[str, object] | None) -> dict[int, _Operands]:
     """For each operation its operands by slot, with the constants that its class keeps to itself (the 3 of x + 3, the 2 of x ** 2)."""
-    found = _postorder(root, reader.operands, reader)  # any order, to see what is there
+    found = _postorder(root, reader.operands, reader)  # in any order
     print_of = _fingerprints(reader, found, names_of(found, names), names) if any(map(reader.in_a_set, found)) else {}
     out: dict[int, _Operands] = {}
     for obj in found:
@@ -437,7 +439,7 @@ def _commutes(op: str) -> bool:
 def _fingerprints(
     reader: Reader, found: list, given: list[str], names: Mapping[str, object] | None
 ) -> dict[int, tuple]:
-    """For each node what is the same in every process, so that sets get one fixed order: rank by name, depth, digest."""
+    """A sort key for each node that is the same in every process: rank of its name, depth, digest. Sets of operands are sorted by it."""
     rank = {name: i for i, name in enumerate(names or ())}
     print_of: dict[int, tuple] = {}
     depth: dict[int, int] = {}
@@ -447,7 +449,7 @@ def _fingerprints(
         parts = sorted(print_of[id(p)][1:] for p in parents)
         text = repr((reader.op(obj), repr(reader.number(obj)), name, parts))
         digest = hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
-        # A running sum is deeper than what is added to it: so the terms come in the order of the program.
+        # A running sum is deeper than the term that is added to it, so sorting by depth restores the order of the program.
         print_of[id(obj)] = (rank.get(name, len(rank)), -depth[id(obj)], digest)
     return print_of
 
@@ -801,8 +803,11 @@ def _undefined(graph: Recorded, nodes: list[Node]) -> list[str]:
 
 
 def unused_inputs(things: list, names: Mapping[str, object]) -> list[str]:
-    """Names of the inputs that were made for a graph (`things`, its Values) and have no part in it: after its first input and before its
-    result, or by the same cell. A Value does not know who uses it, so the numbers in which all are counted have to tell."""
+    """Names of inputs that were created for a graph but are not used in it. `things` are the Values of the graph.
+
+    Such an input was created between the graph's first input and its result, or by the same cell. A Value does not know its users, so the
+    order of creation decides.
+    """
     inside, first, last = (
         {id(thing) for thing in things},
         min(thing.age for thing in things),

@@ -69,7 +69,7 @@ class Held(TypedDict):
     after: int  # how many events it takes until its gradient is complete
 
 
-# What costs nothing: memory that is seen in another shape, what is the same at every call, and what no view reads.
+# Operations without cost in a compiled step: views, results that are the same in every call, and results that are not used.
 FREE = VIEW, CONSTANT, UNUSED = ("view", "constant", "left out")
 
 
@@ -90,7 +90,7 @@ class Cut(TypedDict):
 
 class Broadcast(TypedDict):
     shape: list[int]  # of the parent
-    to: list[int]  # what it was stretched to
+    to: list[int]  # of the result
     axes: list[int]  # the dimensions over which the backward pass sums
 
 
@@ -102,7 +102,7 @@ class Node(TypedDict):
     op: str  # "" for leaf and constant; else "+", "*", "**", "tanh", ... ; for tensors grad_fn's name
     label: str  # the learner's variable name; else a short made-up one. Unique, except that constants are called by their number
     named: bool  # True when the label is the learner's own
-    expr: str  # what it computes, with the parents' labels: "3 × x", "u²", "tanh(n)"; the number itself for a constant; "" for a leaf
+    expr: str  # its formula in the parents' labels: "3 × x", "u²", "tanh(n)"; the number of a constant; "" for a leaf
     value: Number  # tensors: the one number of a scalar, else a string summary
     grad: (
         Number | None
@@ -133,7 +133,7 @@ class Node(TypedDict):
     grad_array: NotRequired[int | None]
     view: NotRequired[View]
     version: NotRequired[int]  # of a living tensor's numbers, if they were written to
-    stops: NotRequired[str]  # why no gradient goes on from here
+    stops: NotRequired[str]  # why no gradient passes this node
     cut: NotRequired[Cut]
     layer: NotRequired[int]  # 1: made by the backward pass itself (create_graph)
     made_by: NotRequired[list[int]]  # of layer 1: the edges whose rule made it
@@ -179,7 +179,7 @@ class Step(TypedDict):
     raw: NotRequired[int]  # the same before it was summed over broadcast dimensions
     after: NotRequired[int]  # the parent's sum after it was added
     start: NotRequired[Number]  # of "seed" in a part of a graph: the upstream gradient, if it is not 1
-    say: str  # one sentence; {value}, {incoming}, {local}, {sends}, {before}, {after} are filled in with the live numbers; **bold** allowed
+    say: str  # one sentence, **bold** allowed; the view fills in {value}, {incoming}, {local}, {sends}, {before} and {after}
 
 
 class Repeats(TypedDict):
@@ -191,7 +191,7 @@ class Repeats(TypedDict):
 
 
 class Group(TypedDict):
-    """A call of the learner's own code, or calls and operations that belong together. See tracing/groups.py."""
+    """A call of the learner's code, or a group of calls and operations. See tracing/groups.py."""
 
     id: int  # index in `groups`; a group's parent has a smaller one
     kind: Literal["call", "samples", "column", "layers", "steps", "loop", "turn"]

@@ -63,7 +63,7 @@ def trace_tensor(
 
 
 class Recording:
-    """A graph with its numbers: what a trace is written from, and what sliders run again. Let go of it soon: it holds tensors."""
+    """A graph with its numbers. The trace is written from it, and sliders recompute it. It holds tensors, so keep it only briefly."""
 
     def __init__(
         self, root: Variable, names: Mapping[str, object] | None = None, second: bool = False, traced: int = TRACED
@@ -285,7 +285,7 @@ class Recording:
         return node
 
     def _mark_layers(self, layers: Any, nodes: list[Node], edges: list[Edge]) -> None:
-        """Say which nodes the backward pass made, and which edge's rule made each."""
+        """Mark the nodes that the backward pass created, and the edge whose rule created each."""
         of_node = self.graph.of_node
         for i, item in enumerate(self.graph.items):
             made_by = [self.edge_at[of_node[n], slot] for n, slot in layers.made_by.get(item.node, ()) if n in of_node]
@@ -370,7 +370,7 @@ class Recording:
         return edge
 
     def _node(self, i: int):
-        """The node to ask about numbers: the learner's, or, of a used-up graph, its copy."""
+        """The node that holds the numbers: the learner's, or its recomputed copy if the graph was freed."""
         if self.tensors is not None:
             return None if isinstance(self.tensors[i], tuple) else (edge_of(self.tensors[i]) or (None,))[0]
         return self.graph.items[i].node
@@ -388,7 +388,7 @@ class Recording:
         return flow_formula(op, rule, labels, cast(dict[str, tuple], shapes), parameters(item.node))
 
     def _words(self, target: int, slot: int, text: str, texts: list[Text]) -> str:
-        """The rule in words where its formula (`text`) says little or nothing; else ""."""
+        """A sentence about the rule if its formula (`text`) is empty or unhelpful; else ""."""
         item = self.graph.items[target]
         op = item.op
         if op.tensor_list:

@@ -1,7 +1,6 @@
-"""`trace`: a recorded computation as plain data, the only thing that the views read; and by name what belongs to it.
+"""`trace`: convert a recorded computation into plain data, the only input of the views.
 
-What lives here: the one entry, for Values and Tensors. It loads the Tensor half only for a Tensor, so that a page without numpy works.
-What does not: anything that knows a screen, a notebook or a colour.
+This is the entry for Values and Tensors. The Tensor half is imported only for a Tensor, so that a page without numpy works.
 """
 
 from __future__ import annotations

@@ -52,8 +52,8 @@ def units_among(
 
 
 def _parameters(graph: Recorded, ops: Sequence[str], order: Sequence[int]) -> set[int]:
-    """Leaves that stand in the program as weights and biases do: as often as there are samples, beside what is computed or given as a
-    plain number, or in the same object as such a leaf."""
+    """Leaves that are used like weights and biases: once for each sample, beside a computed value or a plain number; or that are attributes
+    of the same object as such a leaf."""
 
     def root_of(leaf: int) -> str:
         return re.split(r"\W", graph.paths[leaf])[0]
@@ -73,7 +73,7 @@ def _parameters(graph: Recorded, ops: Sequence[str], order: Sequence[int]) -> se
     (samples, _), *_ = Counter(counts[leaf] for leaf in sure).most_common()
     fitting = {leaf for leaf in sure if counts[leaf] == samples}
     roots = Counter(root_of(leaf) for leaf in fitting)
-    if samples == 1:  # a label looks like a weight of the loss: only what is kept with most of the others is one
+    if samples == 1:  # a label looks like a weight of the loss, so the leaf must be stored with most of the others
         roots = Counter(dict(roots.most_common(1)))
     return {
         leaf
@@ -207,7 +207,7 @@ class _Units:
         count = len(units) // len(same)
         if any(len(of) != count for of in same.values()) or max(taken.values()) > 1:
             return None
-        sample: dict[int, int] = {}  # operation -> the sample that it belongs to; -2 for several
+        sample: dict[int, int] = {}  # operation -> its sample; -2 if it uses several
         depth: dict[int, int] = {}
         owner = {m: (k, unit) for of in same.values() for k, unit in enumerate(of) for m in unit.members}
         for i in self.order:

@@ -1,4 +1,4 @@
-"""Errors about rules of one's own: custom Functions, gradient checks, gradients that are not numbers."""
+"""Errors about custom Functions, gradient checks, and gradients that are nan."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def no_graph(m: Moment, _: facts.NoGraph) -> Answer:
         cut = cut if agrees else noted
     elif cut is not None and getattr(
         m.names.get(cut.name), "requires_grad", False
-    ):  # the source says so, and the tensor itself does not
+    ):  # the source shows a cut, but the tensor still requires gradients
         steps, cut = [], None
     off = noted is None and getattr(thing, "detached_by", "") == "no_grad"
     reason = cut.cut if cut is not None else None

@@ -10,7 +10,7 @@ from .moment import Moment
 
 ROWS: list[Row] = []
 
-INSTEAD = {  # what programs from elsewhere import, and what it is called here
+INSTEAD = {  # module that other programs import: (the line to write here, why)
     "torch": ("import minigrad as torch", "minigrad has PyTorch's names, so the rest of the program stays as it is."),
     "torchviz": (
         "from minigrad.viz import make_dot",

@@ -57,7 +57,7 @@ def not_called(m: Moment, found) -> Answer | None:
 
 
 def uncalled(m: Moment, kind: str) -> Answer | None:
-    """The answer where a function, a class or a generator stands in place of a result."""
+    """The answer if a function, a class or a generator is used where its result is needed."""
     if not kind:
         return None
     if kind == "generator":
@@ -90,7 +90,7 @@ def returned_none(m: Moment, owner: ast.expr) -> Answer | None:
     code = getattr(m.value(call.func), "__code__", None) if call is not None else None
     if (
         call is None or code is None or None not in code.co_consts
-    ):  # without that constant it cannot return None by itself
+    ):  # a function that can end without return has this constant
         return None
     return Answer("The function returned None", f"`{ast.unparse(call.func)}` has no `return` on the way that was taken, so Python returns None.",
                   "End it with `return` and the result.", chapter=2)  # fmt: skip
@@ -109,7 +109,7 @@ def made_by(m: Moment, owner: ast.expr) -> ast.Call | None:
     return owner if isinstance(owner, ast.Call) else None
 
 
-READ = (  # (what Python says, what is meant)
+READ = (  # (pattern of Python's message, explanation)
     (r"expected ':'", "A line that begins with def, class, if, else, for, while or with ends with a colon."),
     (r"never closed|incomplete input|unexpected EOF", "A bracket is opened there and never closed."),
     (r"unmatched|does not match opening", "This bracket closes none that is open, or one of another kind."),

@@ -117,7 +117,7 @@ def _parse(source: str) -> ast.Module | None:
 
 
 def _simple(body: list[ast.stmt], off: bool) -> Iterator[ast.stmt]:
-    """Statements without those that only contain others. `off` is noted on what stands in a no_grad block."""
+    """The simple statements of a block, also of nested ones. Those inside a no_grad block get the attribute `off`."""
     for s in body:
         inner_off = off
         if isinstance(s, (ast.With, ast.AsyncWith)) and any(_called(item.context_expr) in OFF for item in s.items):
@@ -330,7 +330,7 @@ def writes(moment: Moment, name: str) -> list[Step]:
 
 
 def reassigned(moment: Moment, name: str, thing: object) -> tuple[Step | None, bool]:
-    """The last `name = ... name ...` : a leaf that became the result of an operation. And is it known that this line made `thing`?"""
+    """The last assignment `name = ... name ...`, in which a leaf became a result; and whether the engine recorded that it made `thing`."""
     note = made(thing)
     for s in reversed(statements(moment)):
         if not isinstance(s, ast.Assign) or name not in _targets(s):

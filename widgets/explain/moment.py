@@ -150,7 +150,7 @@ class Moment:
         return None
 
     def value(self, node: ast.expr | None) -> Any:
-        """The object that a name, or names with dots and constant indices, stands for; None if that would need running code."""
+        """The object of a name, or of names with dots and constant indices; None if finding it would run code."""
         if isinstance(node, ast.Name):
             return self.names.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -183,7 +183,7 @@ class Moment:
                 yield text, thing
 
     def name_of(self, accept) -> str:
-        """The shortest way to the first named thing for which accept(thing) holds; "" if there is none."""
+        """The shortest path to the first named object that `accept` returns true for; "" if there is none."""
         from minigrad.tracing.trace import walk
 
         for text, thing in islice(walk(self.names), 5000):

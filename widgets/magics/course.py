@@ -80,7 +80,7 @@ class CourseMagics(Magics):
     @cell_magic
     @in_a_sentence
     def predict(self, line: str, cell: str):
-        """Run the cell only once a prediction of its result is noted, and say how the two compare.
+        """Run the cell only after its result was predicted, and compare the two.
 
             check.predict("07.a2", [6, 6, 6])       in a cell before: your guess
 

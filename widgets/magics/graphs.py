@@ -98,7 +98,7 @@ class GraphMagics(Magics):
     @cell_magic("graph")
     @in_a_sentence
     def graph_of_cell(self, line: str, cell: str):
-        """Run the cell, then show the graph of what it computed: its last expression, or else its last result.
+        """Run the cell, then show the graph of its last expression, or else of its last result.
 
             %%graph
             h = tanh(w * x + b)

@@ -20,7 +20,7 @@ from .reading import Sorry, evaluate, in_a_sentence, is_number_with_graph, named
 
 COLUMNS = ("name", "value", "gradient", "leaf", "grad_fn", "version", "in the graph of")
 SHOWN = 200
-WALKED = 20_000  # nodes; of bigger graphs the column "in the graph of" says so
+WALKED = 20_000  # nodes; bigger graphs are left out of the column "in the graph of"
 
 
 def summary(array) -> tuple[str, float]:

@@ -1,6 +1,6 @@
-"""What every magic needs: to read its line, to run its cell, and to say in a sentence what is wrong with either.
+"""Shared by all magics: parse the line, run the cell, report errors in a sentence.
 
-What lives here: Sorry, `evaluate`, `Program` (a cell that runs once or many times), the names to offer. What does not: any magic.
+`Sorry` is the error that is shown as a sentence, `evaluate` the value of an expression, `Program` a cell that runs once or many times.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def is_number_with_graph(thing: object) -> bool:
 
 
 def evaluate(shell, text: str, magic: str) -> Any:
-    """The object that an expression stands for. Raises Sorry."""
+    """Evaluate an expression. Raises Sorry."""
     text = text.strip().rstrip("; ")
     if not text:
         raise Sorry(f"{magic} needs a result to look at, for example: {magic} loss. Type {magic}? for help.")

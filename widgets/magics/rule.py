@@ -23,7 +23,7 @@ class RuleMagics(Magics):
     @line_magic
     @in_a_sentence
     def rule(self, line: str):
-        """The rule card of one operation: formula, slope, curve with a tangent that moves, what is saved for the backward pass.
+        """The rule card of one operation: its formula, its derivative, a curve with a movable tangent, and the saved values.
 
         %rule tanh             at x = 1; the slider moves it
         %rule tanh 0.5         at x = 0.5

@@ -1,6 +1,6 @@
-"""The view as a file: which kinds there are, and what is in each.
+"""Save a view as a file: the supported formats, and the content of each.
 
-What lives here: choosing. What does not: drawing (static.py) and painting (export.py).
+SVG is drawn by static.py; export.py converts it to PNG and PDF.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ STATE = (
 
 
 def kind_of(path: Path) -> str:
-    """What kind of file a name asks for. Raises ValueError if there is none such."""
+    """The file format for a path, by its suffix. Raises ValueError for an unknown one."""
     kind = {"htm": "html"}.get(ending := path.suffix.lower().lstrip("."), ending)
     if kind not in KINDS:
         raise ValueError(f"save writes {', '.join('.' + k for k in KINDS)} files, and the name {path.name!r} is none of them. "
@@ -52,7 +52,7 @@ def name_of(trace: Trace, kind: str) -> str:
 
 
 def content(view: Any, kind: str, step: int | None = None, dark: bool = False, width: float = page.WIDTH) -> bytes:
-    """The content of a file of this kind. view: a GraphView; step: of a picture, by default as it stands; width: of the page it is for."""
+    """The content of a file. view: a GraphView; step: of a picture, by default the present one; width: of the page, in pixels."""
     at = view.step if step is None else step
     if kind == "svg":
         return view.svg(at, width).encode()
@@ -66,7 +66,7 @@ def content(view: Any, kind: str, step: int | None = None, dark: bool = False, w
 
 
 def alone(view: Any) -> dict[str, Any]:
-    """What a page without a kernel shows: with the pictures for every width, because it cannot ask for them."""
+    """The state of a page without a kernel. It includes the layouts for narrow pages, which such a page cannot request."""
     state = {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True}
     if view.picture["cards"]:
         state["picture"] = {**view.picture, "wraps": view.narrower()}

@@ -1,6 +1,6 @@
-"""What a page may change and ask for. Anything else that arrives is no page of ours, and is dropped.
+"""Validate messages from the page. Messages that the front end never sends are dropped.
 
-What lives here: the checks. What does not: what is done about a message (widgets/graph.py).
+How a valid message is handled: widgets/graph.py.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ABOUT |= {"narrow": "width", "back": "fold"}
 
 
 def allowed(state: Mapping[str, Any], total: int, inputs: Mapping[str, float]) -> dict[str, Any]:
-    """What of a page's new `state` can be taken over: the step and where the sliders stand, to what they can be. total: of the events."""
+    """The valid part of a state that the page sent: the step, clamped to 0..total, and the positions of existing sliders."""
     state = {key: value for key, value in state.items() if key not in KERNELS_OWN}
     step, moved = state.pop("step", None), state.pop("inputs", None)
     if type(step) is int:
@@ -49,7 +49,7 @@ def allowed(state: Mapping[str, Any], total: int, inputs: Mapping[str, float]) -
 
 
 def request(content: Any) -> tuple[str, Any]:
-    """The kind of a custom message and what it is about; ("", None) for one that cannot be a page's."""
+    """(type, content) of a custom message; ("", None) for an invalid one."""
     if not isinstance(content, dict):
         return "", None
     about = ABOUT.get(str(content.get("type")))

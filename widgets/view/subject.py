@@ -36,20 +36,20 @@ from . import sweeps
 
 TRACED = 12_000  # of a graph with more operations than this, only the newest are traced
 READ = 300_000  # operations; of a graph with more not even the network is looked for
-AT_ONCE = 3_000  # nodes; of a larger network the operations are traced when somebody wants to see them
+AT_ONCE = 3_000  # nodes; the operations of a larger network are traced on demand
 NEWEST = "This graph has {:,} nodes; only the newest {:,} operations were traced, and what enters them."
 OUTDATED = "An input was changed after {} was computed, so the recorded operations were computed again."
 TABLES = 400  # nodes of a Tensor graph, four times as many of a Value graph, up to which there are sliders
 
 
 def compiled_step(thing: object) -> Any:
-    """`thing`, if it is what minigrad.compile makes of a step; else None."""
+    """`thing` if it is a step compiled by minigrad.compile, else None."""
     module = sys.modules.get("minigrad.program.step")
     return thing if module is not None and isinstance(thing, module.CompiledStep) else None
 
 
 def not_a_graph(thing: object) -> str:
-    """Why `thing` has no graph to show, and what to do instead; "" if it has one."""
+    """Why `thing` has no graph, and what to show instead, as sentences; "" if it has a graph."""
     if is_tensor(thing):
         return ""
     if step := compiled_step(thing):
@@ -112,7 +112,7 @@ def _weak(thing) -> Callable[[], Any]:
 
 @contextlib.contextmanager
 def no_collection():
-    """Reading a big graph makes a million small objects, none of them garbage: looking for it takes a quarter of the time."""
+    """Suspend garbage collection: reading a big graph creates a million live objects, and traversing them takes a quarter of the time."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -129,7 +129,7 @@ class Subject:
     title: str  # of a network
     leaves: list[int]  # ids of the inputs that can have a slider
     words: list[str]  # sentences about the whole graph
-    grads: list[float | None]  # of a learner's own class: what stands in each node's grad
+    grads: list[float | None]  # of a foreign class: the gradient that each object holds
     network: Network | None  # if the calls of the learner's program show one
 
     def __init__(self, root, names: Mapping[str, object] | None, second: bool, limit: int):
@@ -143,7 +143,7 @@ class Subject:
         return self._root()
 
     def read(self, root, names: Mapping[str, object] | None = None) -> None:
-        """Trace `root` as it stands now. Names are looked up now: those given, the notebook's, and those found the last time."""
+        """Trace the present state of `root`. Names are looked up in the argument, the notebook and the previous result."""
         held = {name: value for name, ref in self._labels.items() if (value := ref()) is not None}
         shell = cells.ipython()
         names = {**held, **(shell.user_ns if shell else {}), **(names or {})}
@@ -275,7 +275,7 @@ class Subject:
                               "the class has no rule for them, and it could not be run again.")  # fmt: skip
 
     def _compare_grads(self, leaves: list[tuple[str, Any, Any]]) -> None:
-        """Say which inputs (name, its grad, its gradient here) hold something else than this result's backward pass adds to them."""
+        """Report the inputs whose .grad is not what this backward pass alone gives. leaves: (name, its .grad, the gradient here)."""
         odd = [f"{name}.grad" for name, held, own in leaves if numpy.isfinite(own).all()
                and not numpy.allclose(held, own, rtol=1e-3, atol=1e-5 * float(numpy.abs(own).max(initial=0)))]  # fmt: skip
         if odd:
@@ -284,7 +284,7 @@ class Subject:
                               f"you clear them, so {they} probably still {hold} what an earlier pass left.")  # fmt: skip
 
     def _trace(self, graph: Recorded, names: Mapping[str, object]) -> Recorded:
-        """Trace a recording: the whole of it, or its newest part. Returns what was traced."""
+        """Trace a recording, or the newest part of a big one. Returns the recording that was traced."""
         root, count = graph.objects[graph.root], len(graph.objects)
         if count > 2 * TRACED:
             if isinstance(root, Value):
@@ -297,7 +297,7 @@ class Subject:
             names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
         self._whole = whole = trace(
             graph, names, cell_name=_cell_name
-        )  # what is not finite is told with the step (live.js)
+        )  # values that are not finite are reported with their step (live.js)
         if isinstance(root, Value) and count == len(graph.objects):
             unused = _of_this_program(unused_inputs(graph.objects, names), whole, graph.objects, names)
             self.words += self._missed(unused, whole)
@@ -318,7 +318,7 @@ class Subject:
 
     @property
     def whole(self) -> Trace:
-        """Every node, whatever is folded in the picture. Of a big network it is made when somebody wants to see operations."""
+        """The trace of all nodes, also of folded ones. For a big network it is made on first use."""
         if self._whole is None:
             root = self.root
             if root is None:
