@@ -23,7 +23,7 @@ from .lesson import Verdict, esc, label, number, svg, tag
 
 Pairs = Sequence[tuple[float, float]]
 
-SHOWN = 8  # passes that have room in the picture; what came before them is one block
+SHOWN = 8  # passes in the picture; earlier ones are combined into one block
 LONGEST = 60  # steps of a training loop
 
 
@@ -32,7 +32,7 @@ LONGEST = 60  # steps of a training loop
 
 @dataclass(frozen=True)
 class Pour:
-    """One backward pass: what .grad was, and what it became."""
+    """One backward pass: .grad before and after it."""
 
     before: float
     after: float
@@ -161,7 +161,7 @@ class bucket(Figure):
                 self.backward()
 
     def moved(self, _name: str) -> None:
-        """The next pass takes another x; what is in the bucket stays."""
+        """The next pass is at another x; .grad keeps its value."""
 
     def _ran(self, code: str, level: float | None, pours: list[Pour], failed: bool = False) -> None:
         self.failed = failed
@@ -511,7 +511,7 @@ class two_loops(Figure):
         )
 
     def _y(self, loss: float) -> float:
-        """The loss axis: powers of ten, from 0.1 to 1000; what is beyond is drawn at the edge."""
+        """The loss axis: powers of ten from 0.1 to 1000. Values outside are drawn at the edge."""
         e = min(max(math.log10(loss), -1.0), 3.0) if math.isfinite(loss) and loss > 0 else (3.0 if loss != 0 else -1.0)
         return self.Y1 - (e + 1) / 4 * (self.Y1 - self.Y0)
 

@@ -35,7 +35,7 @@ def wire(d: str, back: bool = False, kind: str = "") -> str:
 
 def straight(start: float, end: float, y: float, back: bool = False) -> str:
     """A level wire whose head is at `end`."""
-    first, last = (end, start) if back else (start, end)  # a wire is drawn from what is used to what uses it
+    first, last = (end, start) if back else (start, end)  # a wire runs from the operand to the result
     middle = (start + end) / 2
     return wire(f"M{first:.1f} {y:.1f}C{middle:.1f} {y:.1f} {middle:.1f} {y:.1f} {last:.1f} {y:.1f}", back)
 

@@ -267,7 +267,7 @@ class chain(Figure):
         )
         return out
 
-    # The same in words ------------------------------------------------------------------------------------------------------
+    # Text alternative --------------------------------------------------------------------------------------------------------
     def sentence(self) -> str:
         at = ", ".join(f"{n} = {number(v)}" for n, v in self.inputs.items())
         name = f"d{self.root}/d{self.of}"

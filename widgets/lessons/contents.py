@@ -1,7 +1,7 @@
-"""The contents of the course: each chapter with its minutes, what it builds on, and how much of it has passed.
+"""`contents()`: the chapters of the course with their minutes, prerequisites, and the exercises that have passed.
 
-What lives here: `contents()`, drawn from the local progress file. What does not: that file (minigrad.course.progress), the chapters' table
-(widgets.chapters), the links to the notebooks, which stand in Markdown so that they work everywhere.
+It is drawn from the local progress file (minigrad.course.progress) and the table of chapters (widgets.chapters). Links to the notebooks are
+in Markdown, where they work everywhere.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _lines(title: str, room: int = 19) -> list[str]:
 
 @lesson
 class contents(Figure):
-    """The course at a glance: each chapter, its minutes, what it builds on, and what of it has passed on this machine."""
+    """The course at a glance: each chapter, its minutes, its prerequisites, and the exercises that have passed on this machine."""
 
     def setup(self) -> None:
         self.states, self.complaint = states()
@@ -145,7 +145,7 @@ class contents(Figure):
         )
         for k, line in enumerate(_lines(s.chapter.title)):
             out += label(x + 10, y + 38 + 15 * k, line, "t b")
-        step = min(14.0, (WIDE - 64) / max(s.of, 1))  # many boxes are narrower: the minutes stand beside them
+        step = min(14.0, (WIDE - 64) / max(s.of, 1))  # many boxes are narrower, because the minutes are beside them
         for k in range(s.of):  # one box for each exercise
             fill = "fill:var(--fwd);stroke:var(--fwd)" if k < s.passed else "fill:none;stroke:var(--soft)"
             out += tag("rect", x=x + 10 + step * k, y=y + 80, width=step * 10 / 14, height=7, rx=2, style=fill)

@@ -14,7 +14,7 @@ LEFT, RIGHT, TOP, HEIGHT = 56.0, 764.0, 70.0, 150.0
 
 
 def duration(steps: int) -> str:
-    """How long so many steps take at a million a second, in words."""
+    """How long so many steps take at a million a second, as text."""
     seconds = steps / 1e6
     for unit, name in ((86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds")):
         if seconds >= 2 * unit or (unit == 1 and seconds >= 1):
@@ -87,7 +87,7 @@ class diamonds(Figure):
         return out + label(RIGHT + 12, TOP + HEIGHT / 2 + 5, "y", "num h")
 
     def _graph(self) -> str:
-        """Each result once, with two edges to the next, and below it what has been added up there, from the end."""
+        """Each result once, with two edges to the next, and below it the gradient that has accumulated, from the end."""
         step, middle = (RIGHT - LEFT) / self.n, TOP + HEIGHT / 2
         bend = min(0.5 * step, 46.0)
         lines = "".join(

@@ -1,7 +1,6 @@
-"""The duel: one program run by a learner's class beside minigrad's Value, as a picture, as a table and in words.
+"""The duel: one program run by a learner's class beside minigrad's Value, as a picture, a table and a text.
 
-What lives here: `Duel`, drawn as far as its first `at` events. What does not: running and judging (listen.py), where cards stand
-(widgets.layout), anything to click (own_engine.py, order_game.py).
+`Duel` is drawn up to its first `at` events. Running and judging is in listen.py, the controls are in own_engine.py and order_game.py.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class Duel:
     # --- the picture
 
     def svg(self, words: str | None = None) -> str:
-        """The picture; `words` is what a screen reader says of it."""
+        """The picture; `words` is its text alternative."""
         if self.drawn is None:
             return ""
         return svg(
@@ -146,7 +145,7 @@ class Duel:
             rows.append(("grad", ("✓ " if final and n.right_grad is not None else "") + number(grads[n.id]), "bwd"))
         return card(place, rows[: 1 if n.constant else 2], look + kind)
 
-    # --- the same as a table and in words
+    # --- as a table and as text
 
     def rows(self) -> list[tuple[str, ...]]:
         """One row for each node, under HEAD; the last column says whether all of it is right."""
@@ -168,7 +167,7 @@ class Duel:
         )
 
     def event(self) -> str:
-        """The sentence for this moment: what was just written, or the verdict."""
+        """The sentence for this moment: the last write, or the verdict."""
         r = self.r
         if not r.nodes:
             return r.verdict
@@ -198,7 +197,7 @@ class Duel:
 
 
 def carried(w: Write) -> str:
-    """What one write did, as it stands on the wire: +7 was added, =1 replaced what was there."""
+    """The label of a write on its wire: +7 added, =1 replaced the gradient."""
     if not w.added and not same(w.before, 0.0):
         return "=" + number(w.after, 4)
     amount = w.after - w.before

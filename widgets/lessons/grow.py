@@ -233,7 +233,7 @@ class Growth:
             out += card(shown, [] if n.kind == "constant" else rows, kind.strip(), "" if held else "gone")
         return out
 
-    # The same in words --------------------------------------------------------------------------------------------------------
+    # Text alternative ----------------------------------------------------------------------------------------------------------
     def sentence(self, at: int | None = None) -> str:
         at = self.at if at is None else at
         self.name(at)

@@ -1,7 +1,7 @@
-"""The hook tap: a hook of the engine's own on one edge of the learner's graph, and what it does to every gradient behind it.
+"""`hook_tap(f, at, do, amount)`: a hook on one edge of the learner's graph, and its effect on all gradients computed after it.
 
-What lives here: `hook_tap(f, at, do, amount)`. Each picture is a real backward pass with real hooks: one on every node to look, and one on
-the tapped edge that scales, clips or replaces. What does not: hooks (minigrad/autograd/hooks.py), where cards stand (widgets.layout).
+Each picture is a backward pass with the engine's hooks: one on every node, which records the gradient, and one on the tapped edge, which
+scales, clips or replaces it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LOOK = (
 
 
 def size(g: Any) -> float | None:
-    """What a picture says of a gradient: the number itself, or the norm where there are several."""
+    """The number that a picture shows for a gradient: the gradient itself, or its norm if it has several entries."""
     return None if g is None else g.item() if g.numel() == 1 else float(g.norm().item())
 
 
@@ -125,7 +125,7 @@ class Tap:
         return out
 
     def set(self, at: int | None = None, do: str | None = None, amount: float | None = None) -> None:
-        """Tap another edge, or do something else there. Raises ProgramError and keeps what was there."""
+        """Tap another edge, or change the action there. Raises ProgramError and leaves the state unchanged."""
         before = self.at, self.do, self.amount
         self.at = self.at if at is None else at
         self.do = self.do if do is None else do

@@ -115,7 +115,7 @@ class Walk:
         out += pills
         return svg(max(self.drawn["w"], 480), self.drawn["h"], out, self.sentence())
 
-    # The same in words --------------------------------------------------------------------------------------------------------
+    # Text alternative ----------------------------------------------------------------------------------------------------------
     def sentence(self) -> str:
         node = self.here
         ways = [short(p) if p is not None else "None" for p, _ in node.next_functions]

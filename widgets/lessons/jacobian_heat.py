@@ -1,8 +1,7 @@
-"""The heat map of a Jacobian: which output listens to which input, what the whole matrix weighs, and what one pass back needs instead.
+"""`jacobian_heat(f, x, n)`: the heat map of a Jacobian, with the memory of the full matrix and of one backward pass.
 
-What lives here: `jacobian_heat(f, x, n)` for softmax, layer norm, tanh, and the learner's own function of a tensor. The matrix is
-computed row by row, vᵀJ once from the matrix and once in a single pass; bytes are counted from what the engine's nodes really saved.
-What does not: how a heat map is drawn (widgets/heat.py), derivatives (minigrad), the matrix with numbers to weight (pick_v.py).
+f is softmax, layer norm, tanh, or the learner's function of a tensor. The matrix is computed row by row; vᵀJ is computed from the matrix
+and in a single backward pass. Bytes are those of the tensors that the engine's nodes saved. pick_v.py has the matrix with numbers.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def inputs(n: int) -> list[float]:
 
 
 class Heat:
-    """The Jacobian of f at x, and what it costs beside one vᵀJ."""
+    """The Jacobian of f at x, and its cost compared with one vᵀJ."""
 
     def __init__(self, f: Callable, name: str, x: Sequence[float], fixed: bool = False):
         self.f, self.name, self.x, self.fixed = f, name, [float(v) for v in x], fixed
@@ -258,7 +257,7 @@ def _passes(count: int) -> str:
 
 
 def _clean(entry: float, most: float) -> float:
-    """Rounding noise is shown as the zero that it stands for."""
+    """Show rounding noise as zero."""
     return 0.0 if abs(entry) <= 1e-12 * most else entry
 
 

@@ -1,4 +1,4 @@
-"""The kit that lessons are declared with: what can be set, what is drawn, what is said. The rest follows from that.
+"""The framework in which lessons are declared: fields become controls, and `draw`, `sentence` and `table` the output.
 
     @lesson
     class double(Figure):
@@ -39,7 +39,7 @@ MOODS = {True: "good", False: "bad", None: ""}  # of a Verdict, and of any other
 
 
 class Field:
-    """An argument of the lesson. By itself it has no control: a function, data, a program given once."""
+    """An argument of the lesson without a control, such as a function or data."""
 
     kind = ""
     name = ""
@@ -73,7 +73,7 @@ class Field:
         setattr(figure, self.name, self.accept(value))
 
     def expand(self, figure: Figure) -> dict[str, Field]:
-        """The fields, by name, that this one stands for in a figure."""
+        """The fields, by name, that replace this one in a figure."""
         return {self.name: self}
 
 
@@ -81,7 +81,7 @@ Given = Field
 
 
 class Control(Field):
-    """A field that the learner can change. `label` is what stands beside it."""
+    """A field that the learner can change. `label` is shown beside its control."""
 
     def __init__(self, label: str, default: Any = _MISSING, hint: str = ""):
         super().__init__(default)
@@ -197,7 +197,7 @@ class Steps(Control):
 
 
 class Choice(Control):
-    """One of a few: a row of buttons, or a list where there are more than five. `options`: {what is shown: value} or the values."""
+    """One of several values: a row of buttons, or a list if there are more than five. `options`: {label: value}, or the values."""
 
     kind = "choice"
 
@@ -403,12 +403,12 @@ def action(label: str | Callable[[Any], str], hint: str = "", when: Callable[[An
 
 
 class Figure:
-    """The state of a lesson: its fields, what is drawn, what is said. Fields are checked when they are set."""
+    """The state of a lesson: its fields, its picture and its sentence. Fields are validated when they are set."""
 
     presets: dict[str, dict[str, Any]] = {}  # buttons that set several fields at once
     last = END  # the figure's last moment, where it has Moments
     space: dict[str, Any] | None = None  # the caller's variables, for a figure that starts with {}
-    busy = False  # is it changing by itself? Then nothing is spoken
+    busy = False  # true during an animation: screen readers then announce nothing
     view: LessonView | None = None  # where it is shown
     film: dict[str, Any] = {}  # film.py
 
@@ -433,11 +433,11 @@ class Figure:
         return self.draw()
 
     def sentence(self) -> str:
-        """What the picture shows, in words; spoken when it changes. A Verdict colours it."""
+        """The text of the picture, announced by screen readers when it changes. A Verdict colours it."""
         raise NotImplementedError
 
     def caption(self) -> str:
-        """What is said below the picture; "" where the picture says it all."""
+        """The text below the picture; "" for none."""
         return self.sentence()
 
     def code(self) -> str:
@@ -445,11 +445,11 @@ class Figure:
         return ""
 
     def below(self) -> list[ipywidgets.Widget]:
-        """Widgets that stand below the picture: a graph view."""
+        """Widgets below the picture, such as a graph view."""
         return []
 
     def close(self) -> None:
-        """It is put away: stop what goes on by itself."""
+        """Stop animations; called when the lesson is closed."""
 
     def table(self) -> Table | None:
         """The numbers of the picture, for readers who do not see it."""
@@ -461,7 +461,7 @@ class Figure:
         return self.sentence() + (f"\n\n{table.text()}" if table is not None else "")
 
     def fields(self) -> dict[str, Field]:
-        """All fields by name. A lesson whose fields depend on what it was given adds its own here, or puts them over declared ones."""
+        """All fields by name. A lesson whose fields depend on its arguments adds them here, or replaces declared ones."""
         return {name: one for field in declared(type(self)) for name, one in field.expand(self).items()}
 
     def put(self, **values: Any) -> None:
@@ -470,7 +470,7 @@ class Figure:
             self.fields()[name].put(self, value)
 
     def settle(self) -> None:
-        """What was computed again may have fewer moments."""
+        """Adjust fields after a new computation, which may have fewer moments."""
         for field in self.fields().values():
             if isinstance(field, Moments):
                 field.put(self, field.get(self))
@@ -517,7 +517,7 @@ class LessonView(Fronted):
         return self.text()
 
     def set(self, **values: Any) -> None:
-        """Change fields as a learner would. Raises what is wrong with them; the picture then stays as it was."""
+        """Change fields, as the controls do. Raises ValueError or TypeError for invalid values; the picture then stays unchanged."""
         figure = copy.copy(self.figure)
         figure.put(**values)
         if not all(isinstance(figure.fields().get(name), Moments) for name in values):
@@ -525,7 +525,7 @@ class LessonView(Fronted):
         self._show(figure)
 
     def refresh(self) -> None:
-        """Show a figure that changes by itself."""
+        """Redraw during an animation."""
         self._show(self.figure)
 
     def press(self, name: str) -> None:
@@ -578,7 +578,7 @@ class LessonView(Fronted):
         }  # fmt: skip
 
     def _on_message(self, _, content: Any, buffers: Any) -> None:
-        """A control was moved or a button pressed. What no honest page sends is refused like any other wrong value: with a sentence."""
+        """Handle a control's new value, or a button. An invalid value becomes an error sentence."""
         if not isinstance(content, dict):
             return
         if content.get("type") == "save":  # the page cannot draw it
@@ -664,7 +664,7 @@ class Sentence(LessonView):
 
 
 def lesson(cls: type[Figure]) -> Callable[..., LessonView | Sentence]:
-    """The function that learners call: its arguments are the fields of the class, and what it cannot draw it says in a sentence."""
+    """The function that learners call. Its arguments are the fields of the class; errors become a sentence."""
     fields = sorted(declared(cls), key=lambda field: isinstance(field, Inputs))
     needed = inspect.Parameter.empty
     signature = inspect.Signature([
@@ -698,5 +698,5 @@ def lesson(cls: type[Figure]) -> Callable[..., LessonView | Sentence]:
 
 
 def made(lesson: Callable, *args: Any, **kwargs: Any) -> Any:
-    """The figure of a lesson without its widget. Raises what is wrong with the arguments."""
+    """The figure of a lesson without its widget. Raises ValueError or TypeError for invalid arguments."""
     return lesson.make(args, kwargs)  # type: ignore[attr-defined]

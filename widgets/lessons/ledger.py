@@ -106,7 +106,7 @@ def _value(tree: ast.AST, values: dict[str, float]) -> float:
 
 
 class Book:
-    """A program at its inputs, the rows of its backward pass, and what stands in each cell so far."""
+    """A program at its inputs, the rows of its backward pass, and the entries of the cells so far."""
 
     def __init__(self, f: str | Callable, inputs: dict[str, float]):
         self.f, self.inputs = f, started(f, inputs)
@@ -126,7 +126,7 @@ class Book:
         self.cells = [
             key for line in self.lines() for key in line if key is not None and key != Key("arrives", self.root)
         ]
-        self.got: dict[Key, float] = {}  # what was typed, right or wrong
+        self.got: dict[Key, float] = {}  # the entries, right or wrong
         self.helped: set[Key] = set()  # the cells that were filled in for the learner
 
     # The right numbers --------------------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ class Book:
         return [key for key in self.cells if not self.right(key)]
 
     def step_back(self) -> str:
-        """Fill in what is missing in the first row that is not complete; returns what happened in it."""
+        """Fill in the first incomplete row; returns a sentence about it."""
         for line in self.lines():
             missing = [key for key in line if key is not None and not self.right(key)]
             if missing:
@@ -178,7 +178,7 @@ class Book:
         return self.summary()
 
     def answer(self, key: Key, got: float) -> Verdict:
-        """Put a number into a cell. Returns why it is right, or what it would be the result of."""
+        """Enter a number into a cell. Returns why it is right, or which mistake gives it."""
         self.got[key] = got
         self.helped.discard(key)
         if not self.right(key):
@@ -228,7 +228,7 @@ class Book:
         return f"{self.name(key.id)}.grad = {total}: all that was passed to {self.name(key.id)}."
 
     def rule(self, key: Key) -> str:
-        """What belongs into a cell, without a number."""
+        """What a cell asks for, without the number."""
         if key.kind == "local":
             n, p = self.ends(key.id)
             return f"This cell asks how fast {self.nodes[n]['expr']} changes when only {self.name(p)} moves."
@@ -238,7 +238,7 @@ class Book:
         return f"This cell asks for what {_and(senders)} {'passes' if len(senders) == 1 else 'pass'} on{', added up' * (len(senders) > 1)}."
 
     def explain(self, key: Key, got: float) -> str:
-        """Which number a wrong entry would be the result of, and what is asked."""
+        """Which mistake gives a wrong entry, and what the cell asks for."""
         if follows := self._follows(key, got):
             return follows
         shown = fmt(got)
@@ -400,7 +400,7 @@ class Book:
             yield self.local(e), f"the local derivative {self.slope_name(e)}"
 
     def summary(self) -> str:
-        """Where things stand, in one sentence."""
+        """The state of the ledger in one sentence."""
         root = self.name(self.root)
         at = ", ".join(f"{n} = {number(v)}" for n, v in self.inputs.items())
         if self.open:
@@ -448,7 +448,7 @@ class Book:
         return name if not expr or expr == name else f"{name} = {expr}"
 
     def drawing(self) -> tuple[str, float, float]:
-        """The graph, with every gradient that stands in the ledger: its drawing, width and height."""
+        """The graph with every gradient of the ledger: its drawing, width and height."""
         drawn = places(self.trace)
         wires, pills = "", ""
         for w in drawn["wires"]:
@@ -583,7 +583,7 @@ class Sheet(Control):
 
 @lesson
 class ledger(Figure):
-    """A backward pass to do by hand: fill in the upstream gradient of each node, its local derivatives, and what it passes on.
+    """A backward pass by hand: fill in each node's upstream gradient, its local derivatives, and its downstream gradients.
 
     f: a program as text, which can then be edited in the widget, or your own function of one or more Values.
     filled: how many rows are filled in already, or "all". inputs: the numbers to start from; x = 2 in the course's own program, else 1.

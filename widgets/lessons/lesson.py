@@ -18,7 +18,7 @@ def esc(text: object) -> str:
 
 
 def tag(name: str, cls: str = "", text: str | None = None, **attributes: object) -> str:
-    """One SVG element. Underscores in attribute names stand for hyphens; numbers are rounded to one digit; `text` is not escaped.
+    """One SVG element. Underscores in attribute names become hyphens; numbers are rounded to one digit; `text` is not escaped.
 
     >>> tag("rect", "card", x=1.25, width=10)
     '<rect class="card" x="1.2" width="10"/>'
@@ -46,7 +46,7 @@ def svg(width: float, height: float, body: str, alt: str) -> str:
 
 
 def number(x: object, digits: int = 6, power: bool = False) -> str:
-    """A number as people write it (minigrad.words), no digits that are rounding noise. Other things as they are.
+    """A number as people write it (minigrad.words), without digits that are rounding noise. None is "·"; other objects become text.
 
     >>> number(-2.2760000000001), number(25.0), number(1e-5), number(None)
     ('−2.276', '25', '1e−5', '·')
@@ -71,7 +71,7 @@ class Verdict(str):
 
 
 def same(a: object, b: object, rel: float = 1e-9) -> bool:
-    """Whether two results agree up to rounding; nan agrees with nan, and what is not a number agrees with nothing."""
+    """Whether two numbers agree up to rounding. nan agrees with nan; any other object agrees with nothing."""
     if not isinstance(a, (int, float)) or not isinstance(b, (int, float)) or isinstance(a, bool):
         return False
     return (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=rel, abs_tol=1e-12)

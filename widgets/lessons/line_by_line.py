@@ -23,7 +23,7 @@ class TooLong(Exception):
 
 
 def follow(code: CodeType, call: Callable[[], object], note: Callable[[FrameType, int | None, object], None]) -> None:
-    """Call, and after each line of `code` call note(frame, its number, what was returned). Before the first line the number is None."""
+    """Call `call`, and after each line of `code` note(frame, line number, returned value). The number is None before the first line."""
     last: int | None = None
     ran = 0
 

@@ -1,8 +1,8 @@
-"""Listening to any class of scalars while it runs forward and backward, and finding the first thing that it does wrong.
+"""`listen(cls, program, inputs)`: observe a scalar class while it runs forward and backward, and find its first mistake.
 
-What lives here: `listen(cls, program, inputs)`, which runs the learner's class beside the engine's Value and returns plain data: the
-nodes, every write to a `grad`, and a verdict. It works with any class that has data, grad, _prev, _op and backward(), however its
-backward pass is written, because it watches reads and writes of `grad` and nothing else. What does not: drawing (own_engine.py).
+The learner's class runs beside the engine's Value. The result is plain data: the nodes, every write to a `grad`, and a verdict. It works
+with any class that has data, grad, _prev, _op and backward(), however the backward pass is written, because only reads and writes of
+`grad` are observed. Drawing is in own_engine.py.
 """
 
 from __future__ import annotations
@@ -134,13 +134,13 @@ class _Ear:
             raise _Stopped(f"stopped after {WRITE_LIMIT:,} writes to grad: backward() does not come to an end.")
 
     def _sender(self, obj, frame):
-        """Whose share is being written: a child of `obj` that the writing code has at hand or whose gradient it has just read."""
+        """The user of `obj` whose contribution is being written: one in the frame's variables, or one whose gradient was just read."""
         read = [r for r in reversed(self.reads) if r is not obj and any(p is obj for p in parents_of(r))]
         at_hand = self._children_in(frame, obj) or self._children_in(
             frame.f_back, obj
         )  # a rule's caller knows whose rule it runs
         both = [r for r in read[:1] if any(r is v for v in at_hand)]
-        return next(iter(both or at_hand[::-1] or read), None)  # of several at hand, the latest variable: not `root`
+        return next(iter(both or at_hand[::-1] or read), None)  # of several variables the newest, which is not `root`
 
     def _children_in(self, frame, obj) -> list:
         found = [] if frame is None else frame.f_locals.values()
@@ -411,7 +411,7 @@ def _find_first_wrong_write(out: Recording) -> bool:
 
 
 def _what_is_wrong(out: Recording, w: Write, slots: list[float], sent: dict[tuple[int, int], int]) -> str:
-    """One sentence about a write that is wrong; "" if it is right. `sent` counts what has gone along each edge, this write included."""
+    """One sentence about a wrong write; "" for a right one. `sent` counts the contributions along each edge, this one included."""
     node, sender = out.nodes[w.node], out.nodes[w.sender]  # type: ignore[index]
     name, complete = sender.label, sender.right_grad
     right = [local * complete for local in slots] + [sum(slots) * complete]  # type: ignore[operator]

@@ -91,7 +91,7 @@ class loss_scaling(Film):
         self.roll(self.ground(), {None: self.one_take()})
 
     def count(self, scale: float) -> tuple[int, int, int]:
-        """How many are 0, how many inf in float16; and how many come back within 0.1 % when the factor is undone in float32."""
+        """How many gradients are 0 and how many inf in float16; and how many are within 0.1 % after unscaling in float32."""
         with np.errstate(over="ignore"):
             half = (self.all * scale).astype(np.float16)
         back = half.astype(np.float64) / scale

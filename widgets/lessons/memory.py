@@ -260,7 +260,7 @@ class _Memory:
         places = [self.X0 + (m.layer + 0.5) * size for m in run]
         arrow = tag("path", d="M-5 -9h10l-5 8z", style="fill:var(--ink)")
         out += tag("g", "", arrow, data_move=" ".join(f"{x:.1f},58" for x in places))
-        # the curve: all of it faintly, what has happened strongly
+        # the curve: faint for the future, strong for the past
         span = max(len(run) - 1, 1)
         points = [f"{self.X0 + j / span * (self.X1 - self.X0):.1f},{self._y(m.total):.1f}" for j, m in enumerate(run)]
         out += tag(

@@ -71,7 +71,7 @@ def show(array: Any, at: tuple = ()) -> str:
 
 
 def place(array: Any, bad: str) -> tuple:
-    """The first position of what is bad."""
+    """The first position of a nan, or of an inf."""
     a = np.asarray(array)
     if a.size == 1 or not bad:
         return ()
@@ -90,7 +90,7 @@ class Event(NamedTuple):
 
     @property
     def spot(self) -> str:
-        """The computation that made what is bad, by itself."""
+        """The single computation that produced the first nan or inf."""
         return f"entry {self.entry}: {self.there}" if self.entry else self.what
 
 
@@ -266,7 +266,7 @@ class Tracer:
         )
 
     def mark(self, way: str, event: Event) -> str:
-        """What stands beside an event: that it made the first nan or inf, or that it has one."""
+        """The remark beside an event: that it produced the first nan or inf, or that it has one."""
         if not event.bad:
             return ""
         return f"✗ first {event.bad}" if self.is_first(way, event) else f"· {event.bad}"

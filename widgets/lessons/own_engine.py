@@ -114,7 +114,7 @@ def first_fault(answer: Callable) -> LessonView | None:
 
 
 def fault_in_words(answer: Callable) -> str:
-    """The same in one sentence, "" where nothing is found: what a check says of a mistake that its exercise does not know."""
+    """The first mistake in one sentence, "" if there is none. `check` uses it for mistakes that are not in the exercise's bank."""
     return next((heard.verdict for _, heard in _wrong_on(*_engine_of(answer))), "")
 
 
@@ -125,7 +125,7 @@ def _engine_of(answer: Callable) -> tuple[Any, Callable | None]:
 
 
 def _wrong_on(cls: Any, backward: Callable | None) -> Iterator[tuple[str, Recording]]:
-    """The programs that an engine gets wrong, with what it did in each."""
+    """The programs that an engine computes wrongly, with the recording of each."""
     for name, (program, numbers) in PROGRAMS.items():
         heard = listen(cls, program, numbers, backward)
         if not heard.good:
@@ -133,7 +133,7 @@ def _wrong_on(cls: Any, backward: Callable | None) -> Iterator[tuple[str, Record
 
 
 def in_order(root) -> None:
-    """The backward pass of a class that has rules and no pass of its own yet: each rule once, users before what they used."""
+    """A backward pass for a class that has only rules yet: each rule once, users before their operands."""
     order, seen = [], set()
     stack = [(root, False)]
     while stack:

@@ -36,7 +36,7 @@ def canned(m: int) -> Callable:
 
 
 def _formula(i: int, n: int) -> str:
-    """Output i of the course's function in words of school."""
+    """The formula of output i of the course's function."""
     if i % 2 == 0:
         return f"y{_sub(i)} = x{_sub(i % n)} · x{_sub((i + 1) % n)}"
     return f"y{_sub(i)} = x{_sub((i - 1) % n)} + 2 · x{_sub(i % n)}"

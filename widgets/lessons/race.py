@@ -53,7 +53,7 @@ SURFACES = {
 
 
 class UncorrectedAdam(torch.optim.Optimizer):
-    """Adam as it is often written down: the averages m and v start at 0, and nobody divides them by 1 − βᵗ."""
+    """Adam without bias correction: the averages m and v start at 0 and are not divided by 1 − βᵗ."""
 
     def __init__(self, params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8):
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
@@ -318,11 +318,11 @@ FAR = 1e5  # pixels beside the map; a path that is farther away is followed no l
 
 
 class Course:
-    """A path in the picture: what is drawn of it, and where it leaves the map.
+    """A path in the picture, and where it leaves the map.
 
-    trail: its points as they are, cut off far beside the map; the map shows what lies inside. heads: where its marker stands, at the place
-    where it left while it is outside. exits: (place, direction in degrees, from this step, to this one). left: for each step, at which
-    step it left; 0 while it is inside.
+    trail: its points, clipped far outside the map, which shows those inside. heads: the position of its marker, which stays at the exit
+    while the path is outside. exits: (place, direction in degrees, first step, last step). left: for each step the step of the exit; 0
+    inside.
     """
 
     def __init__(self, points: list[tuple[float, float]]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .lesson import label, number, svg, tag
 from .scissors import CANNED, Cut
 
-_ROWS = (  # tool, retain_graph, what it acts on, what it is for
+_ROWS = (  # tool, retain_graph, its object, its purpose
     ("nothing", False, "the graph is used once", "an ordinary training step"),
     ("no_grad", False, "a stretch of code", "evaluation, updates by hand"),
     ("inference_mode", False, "a stretch of code, for good", "serving a model"),

@@ -28,7 +28,7 @@ YEARS = (
 
 
 def _readings() -> list[tuple[str, str, str]]:
-    """(question, instrument, what it says on a small example)."""
+    """(question, instrument, its output on a small example)."""
     x = tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
     right = gradcheck(lambda t: t**3, (x,))
     with np.errstate(all="ignore"):

@@ -1,7 +1,4 @@
-"""The recap picture of chapter 6: the rules sorted by what they keep, with numbers that the engine computes when it is drawn.
-
-What lives here: its drawing function, listed in recap.py. What does not: anything to operate.
-"""
+"""The recap picture of chapter 6: the rules sorted by what they save, with numbers that the engine computes during drawing."""
 
 from __future__ import annotations
 

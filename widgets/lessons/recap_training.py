@@ -73,7 +73,7 @@ def training_loop() -> tuple[str, str]:
 
 
 def memory_and_checkpoints() -> tuple[str, str]:
-    """What is kept, what checkpoints make of it, and what float16 loses: each measured."""
+    """Memory with and without checkpoints, and the precision of float16, as measured."""
     import numpy as np
 
     from .memory import canned, canned_input, measure
@@ -129,7 +129,7 @@ def halving(n: int, stored: int = 1) -> Iterator[int]:
     if n == 1:
         yield stored
         return
-    for _ in range(n // 2):  # run to the middle, and store what is found there
+    for _ in range(n // 2):  # run to the middle, and store that state
         yield stored
     yield from halving(n - n // 2, stored + 1)
     yield from halving(n // 2, stored)

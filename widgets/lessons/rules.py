@@ -1,7 +1,7 @@
-"""The rule book: any operation of either engine, its curve with the tangent at x, what its rule passes on, and what it keeps.
+"""`rules(op, x, y, g)`: an operation of either engine, its curve with the tangent at x, its gradients, and the saved values.
 
-What lives here: `rules(op, x, y, g)`. Values and gradients come from a real forward and backward pass of the operation, and each gradient
-is compared with a central difference. What does not: formulas (minigrad/tracing/), the rows themselves (minigrad/ops/).
+Values and gradients are those of a forward and a backward pass, and each gradient is compared with a central difference. Formulas are
+written by minigrad/tracing/ from the rows of minigrad/ops/.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ class _At(Slider):
 
 @lesson
 class rules(Figure):
-    """The card of any operation: formula, curve and tangent at x, what each input receives for the upstream gradient g, what is kept.
+    """The card of an operation: formula, curve and tangent at x, the gradient of each input for the upstream gradient g, saved values.
 
     op: a name such as "tanh", "*", "matmul"; x, y: the inputs; g: the upstream gradient. engine: "numbers" or "tensors"; unless given, the
     first of the two that has the operation. Returns a widget, or one sentence that says what is wrong.
@@ -361,7 +361,7 @@ class rules(Figure):
             wanted = (_FIRST if self.engine == "tensors" else _BACK).get(self.op, self.op)
             self.op = wanted if wanted in (TABLE if self.engine == "tensors" else RULES) else "tanh"
         self._run(self.op)
-        if name in ("engine", "op"):  # from the menu, x comes along only as far as the next operation is defined
+        if name in ("engine", "op"):  # x is kept if the next operation is defined there
             low, high = self.state.span()
             if not low <= self.x <= high:
                 self.x = min(max(self.x, low), high)

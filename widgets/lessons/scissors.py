@@ -43,7 +43,7 @@ class Unfit(ValueError):
 
 @dataclass
 class Step:
-    """One line of the program: what it stores, what it reads, and its source."""
+    """One line of the program: its target, the names that it reads, and its source."""
 
     target: str
     reads: list[str]
@@ -178,7 +178,7 @@ class Cut:
         """The whole program, forward and backward, on fresh leaves."""
         space = dict(self.space)
         self.cards: list[Card] = []
-        self.log: list[tuple[str, str, bool]] = []  # (what ran, what came of it, whether it worked)
+        self.log: list[tuple[str, str, bool]] = []  # (call, result or error, whether it succeeded)
         self.leaves = {}
         at: dict[str, int] = {}
         seen: set[int] = set()
@@ -239,7 +239,7 @@ class Cut:
             if node is None or id(node) in seen or hasattr(node, "variable"):
                 continue
             seen.add(id(node))
-            keep.append(node)  # an id is only a name as long as its object lives
+            keep.append(node)  # an id is reused once its object is freed
             card.nodes.append(node)
             todo += [parent for parent, _ in node.next_functions]
         for node in card.nodes:
@@ -337,9 +337,7 @@ class Cut:
             depth[j] = min((depth[i] - 1 for i, card in enumerate(self.cards) if j in card.parents), default=0)
         rows: dict[int, int] = {}
         places: dict[int, tuple[float, float]] = {}
-        for i in sorted(
-            range(len(depth)), key=lambda i: (i < len(self.inputs), i)
-        ):  # what is computed stands above the inputs
+        for i in sorted(range(len(depth)), key=lambda i: (i < len(self.inputs), i)):  # results are above the inputs
             places[i] = 20 + depth[i] * (CARD + GAP), 34 + rows.get(depth[i], 0) * (TALL + 20)
             rows[depth[i]] = rows.get(depth[i], 0) + 1
         return [places[i] for i in range(len(depth))]
@@ -421,7 +419,7 @@ class Cut:
         return out, max(y, at) - top + 8
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """Each value: its name, the number, its gradient, its node, and what came of it."""
+        """Each value: its name, number, gradient, node, and state."""
         rows = []
         for i, one in enumerate(self.cards):
             node = one.grad_fn.name() if one.grad_fn else "a leaf" if one.leaf else "no grad_fn"

@@ -28,7 +28,7 @@ _LOOK = (
 
 
 class Stack:
-    """Both graphs of one program, the gradients, and what differentiating them once more gives."""
+    """Both graphs of one program, the gradients, and their derivatives."""
 
     def __init__(self, program: str | Callable, inputs: dict[str, float]):
         names = inputs_of(program)
@@ -192,7 +192,7 @@ class Stack:
         )
 
     def rows(self) -> list[tuple[str, str, str, str]]:
-        """Each edge of the first graph: its number, its ends, what it multiplies by, the nodes that its rule made."""
+        """Each edge of the first graph: its number, its ends, its factor, the nodes that its rule created."""
         rows = []
         for k, edge in enumerate(self.edges):
             made = [self.nodes[i]["expr"] or self.nodes[i]["label"] for i in edge.get("makes", []) if i in self.second]

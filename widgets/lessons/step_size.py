@@ -20,7 +20,7 @@ from .lesson import label, number, svg, tag
 
 MOST = 2000  # values made by one call: the picture takes hundreds of calls
 EXPONENTS = [k / 4 for k in range(0, -65, -1)]  # h = 1 down to 1e-16, four points for each power of ten
-_LOW, _HIGH = -16.0, 2.0  # the error axis, as powers of ten; what is smaller (an exact hit) is drawn on the lower edge
+_LOW, _HIGH = -16.0, 2.0  # the error axis, as powers of ten; smaller errors, such as 0, are drawn at the lower edge
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def quotient(f: Callable, x: float, h: float) -> Quotient:
 
 
 def _digits_left(q: Quotient) -> int:
-    """How many significant digits the difference f(x+h) - f(x-h) still has: what is above the last digit of f itself."""
+    """How many significant digits of the difference f(x+h) - f(x-h) are above the last digit of f."""
     if q.right is None or q.left is None:
         return 0
     difference = abs(q.right - q.left)

@@ -1,9 +1,8 @@
-"""Version counters: a program runs line by line, and after each line every tensor's counter stands beside what the graph has saved.
+"""`versions(program, x)`: run a program line by line, and show each tensor's version counter beside the saved tensors.
 
-What lives here: `versions(program, x)`, for lines of text or for a function of one tensor. The program really runs, under Python's own
-line events; if it does not call backward itself, `sum().backward()` of its newest result is its last line, and what that leaves in x.grad
-is held against central differences. What does not: the counters and the errors (minigrad.autograd.inplace,
-minigrad.core.node), the graph of cards (widgets.graph).
+The program is a text or a function of one tensor, traced by Python's line events. If it does not call backward, `sum().backward()` of its
+newest result is appended, and x.grad is compared with central differences. Counters and errors are the engine's (autograd/inplace.py,
+core/node.py).
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ LOOK = (
 
 @dataclass(frozen=True)
 class Counter:
-    """Everything that shares one version counter: the names of it, what it holds, the count."""
+    """The tensors that share one version counter: their names, their numbers, the count."""
 
     id: int
     names: str
@@ -73,7 +72,7 @@ class Moment:
     counters: list[Counter] = field(default_factory=list)
     nodes: list[tuple[str, list[Kept], bool]] = field(
         default_factory=list
-    )  # (name, what it keeps, whether it was freed)
+    )  # (name, saved tensors, whether they were freed)
     error: str = ""
 
 
@@ -187,7 +186,7 @@ class Run:
     def _note(self, line: int | None, variables: dict[str, Any]) -> None:
         if len(self.moments) > STEPS:
             raise TooLong(f"more than {STEPS} lines have run and the program has not ended. Show a shorter run.")
-        if self.moments and not variables:  # after the pass: the same tensors once more
+        if self.moments and not variables:  # after the backward pass: the same tensors again
             variables = self._last
         self._last = variables
         moment = Moment(line)
@@ -320,7 +319,7 @@ class Run:
 
     # the picture -----------------------------------------------------------------------------------------------------------------
     def svg(self, words: bool = True) -> str:
-        """words: whether the sentence stands below the picture."""
+        """The picture; `words`: with the sentence below it."""
         m = self.moments[self.at]
         ran = [past.line for past in self.moments[: self.at + 1]]
         code, width, height = listing(self.lines, ran, self.finished and not m.error, bool(m.error))
