@@ -127,7 +127,7 @@ def constants() -> str:
         f"export const SCHEMA = {SCHEMA};\n\n"
         "/** What stands before an array's cells in a row of a sweep. */\n"
         f"export const STATISTICS = [{names}];\n\n"
-        "/** What is legible: see widgets/layout.py. */\n"
+        "/** Limits of legibility: see widgets/layout.py. */\n"
         f"export const LIMITS = {{ ENOUGH: {ENOUGH}, MANY: {MANY}, NARROW: {NARROW}, PADDING: {PADDING}, TALL: {TALL:g} }};\n"
     )
 

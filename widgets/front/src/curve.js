@@ -49,7 +49,7 @@ export function drawCurve({ name, result, xs, ys, x, y, slope }) {
   return h("div", { class: "mg-curve" }, svg, ...sentence(name, slope));
 }
 
-/** What is said below the curve. @param {string} name @param {number|null} slope */
+/** The text below the curve. @param {string} name @param {number|null} slope */
 function sentence(name, slope) {
   if (slope === null) return [h("div", { class: "mg-soft" }, "the slope comes with the backward pass")];
   if (!Number.isFinite(slope)) return [];

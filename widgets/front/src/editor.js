@@ -1,6 +1,6 @@
-// The notebook's own cells: where a recorded line stands in an editor, and which recorded line a line of an editor is. Reads the pages of
-// JupyterLab and Notebook 7 and changes nothing there: the mark is a CSS highlight, which is no element, so the editor, its focus and its
-// scrolling know nothing of it. Where cells or highlights are missing nothing happens.
+// Maps recorded source lines to lines of the notebook's editors, and back. It reads the DOM of JupyterLab and Notebook 7 without changing
+// it: a mark is a CSS highlight, which is no element, so it does not affect the editor, its focus or its scrolling. Without cells or
+// highlights nothing happens.
 
 /** @import { Source } from "./types" */
 

@@ -1,4 +1,4 @@
-// Saving: the picture as it stands is made here, everything else by the kernel.
+// Saving: the present picture is made in the browser, all other formats by the kernel.
 
 import { h, put, SVG, s } from "./dom.js";
 
@@ -60,7 +60,7 @@ export class Files {
     return trace.nodes[trace.root].label.replace(/[^\p{L}\p{N}_]+/gu, "_").replace(/^_+|_+$/g, "") || "graph";
   }
 
-  /** The picture as it stands, with its styles written into it. @param {string} kind */
+  /** The present picture, with its styles inlined. @param {string} kind */
   #picture(kind) {
     const { view } = this;
     const { svg } = view.scene;

@@ -5,7 +5,7 @@ import { matching, reach } from "./model/graph.js";
 
 /** @import { View } from "./view.js" */
 
-/** @typedef {"up"|"down"} Way what a node is made of, or what it flows into */
+/** @typedef {"up"|"down"} Way towards the operands of a node, or towards its users */
 
 export class Find {
   /** Found cards, which of them is looked at, and for each the found node inside it where it is a fold.

@@ -1,4 +1,4 @@
-// The bundle that views share: what loader.js asks for by name.
+// The bundle that views share. loader.js imports its parts by name.
 
 import { render as film } from "./film/view.js";
 import { render as lesson } from "./lesson.js";
@@ -11,7 +11,7 @@ function outputBefore(el) {
   return node?.previousElementSibling;
 }
 
-/** Hide the still picture that the kernel has put before a live view (widgets/stored.py). In JupyterLab its own style sheet does so, and shows
+/** Hide the stored picture before a live view (widgets/stored.py). In JupyterLab the picture's style sheet does so, and shows
  * it again when the live view goes. @param {HTMLElement} el */
 function hideStill(el) {
   if (el.closest(".jp-OutputArea")) return;

@@ -1,5 +1,5 @@
-// The sliders. A drag shows points out of the tables that the kernel has sent; the kernel hears of it when the slider rests.
-// idle → (a slider moves) → dragging → (nothing moves, and nobody holds it) → idle; what is out of sight is caught up with afterwards.
+// The sliders. A drag shows points of the tables that the kernel has sent; the new position is sent when the slider rests.
+// idle → (a slider moves) → dragging → (nothing moves, and nobody holds it) → idle; parts that are not visible are updated afterwards.
 
 import { columnOf, drawCurve } from "./curve.js";
 import { h, put } from "./dom.js";
@@ -152,8 +152,8 @@ export class Inputs {
     this.#still();
   }
 
-  /** Nothing has moved for a while: the kernel hears of it, and unless the mouse still holds the slider the drag is over. A slow frame is
-   * not idle time, so what waits to be handled comes first. */
+  /** Nothing has moved for a while: send the position, and end the drag unless the mouse button is still down. A slow frame is
+   * not idle time, so pending events are handled first. */
   #still() {
     clearTimeout(this.#pause);
     const mine = ++this.#turn;
@@ -168,7 +168,7 @@ export class Inputs {
     }, REST);
   }
 
-  /** The drag is over: the kernel hears of it, the words follow, and a little later all that is out of sight. */
+  /** End the drag: send the position, update the sentences, and a little later the parts that are not visible. */
   #rest() {
     const { view } = this;
     this.#turn++;
@@ -247,7 +247,7 @@ export class Inputs {
     this.curve.replaceChildren(...(drawn ? [drawn] : []));
   }
 
-  /** What is to be said about the view, and about a kernel that is gone. */
+  /** The notices of the view, and one for a lost kernel. */
   #note() {
     const { model, shell, state } = this.view;
     const page = model.get("standalone") === true;

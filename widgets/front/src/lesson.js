@@ -98,7 +98,7 @@ class Lesson {
     this.root.remove();
   }
 
-  /** Nobody answers any more: the picture stays, and the controls say so. A film goes on: all of it is here. */
+  /** The kernel is gone: keep the picture and disable the controls. A film continues, because the page has all of it. */
   #stop() {
     if (!this.alive) return;
     this.alive = false;
@@ -113,14 +113,14 @@ class Lesson {
       );
   }
 
-  /** Tell the kernel; until it has answered what it was told last, keep presses and each control's newest position.
+  /** Send a change. Until the kernel has answered the last one, queue presses and each control's newest position.
    * @param {{set?: string, press?: string, value?: any}} content */
   tell(content) {
     if (!this.alive) return;
     if (this.#waiting) {
       const waits = this.#next.findLastIndex((other) => !place(other) || place(other) === place(content)); // not before a press
       if (place(this.#next[waits] ?? {}))
-        this.#next[waits] = content; // in its place: a moment belongs to the take before it
+        this.#next[waits] = content; // in its place in the queue: a moment refers to the computation before it
       else this.#next.push(content);
       return;
     }
@@ -155,7 +155,7 @@ class Lesson {
     }
   }
 
-  /** The kernel's picture: made by its own functions, which escape what learners wrote. @param {string} svg */
+  /** The kernel's picture. The functions that make it escape text of learners. @param {string} svg */
   #paint(svg) {
     if (svg === this.drawn) return;
     this.figure.innerHTML = this.drawn = svg;
@@ -196,7 +196,7 @@ class Lesson {
     if (speak) this.#speak(take.says[this.at]);
   }
 
-  /** Widgets that stand below the figure. */
+  /** Widgets below the figure. */
   async #fill() {
     const ids = (this.model.get("children") ?? []).map((/** @type {string} */ id) => id.replace("IPY_MODEL_", ""));
     for (const { id, view } of this.inside) if (!ids.includes(id)) view.remove();

@@ -1,11 +1,11 @@
-// Listening to the model, to the kernel's end, to the theme and to the size of the page, as long as the view lives.
+// Subscriptions to the model, the kernel's status, the theme and the page size, until the view is removed.
 
 import { followCaret } from "./editor.js";
 import { followTheme, paintTheme } from "./theme.js";
 
 /** @import { View } from "./view.js" */
 
-const WIDE = 1150; // pixels from which the panel may stand beside the picture
+const WIDE = 1150; // pixels of the page from which the panel may be beside the picture
 const PANEL = 440; // and its own width
 const OVER = ["restarting", "autorestarting", "terminating", "dead"];
 
@@ -39,7 +39,7 @@ export class Lifecycle {
     this.#watchSize();
   }
 
-  /** A kernel that dies by itself is told only by the session. */
+  /** The death of a kernel is reported only by the session. */
   #watchKernel() {
     const session = this.view.model.widget_manager?.context?.sessionContext;
     /** @param {unknown} _ @param {string} status */
@@ -67,7 +67,7 @@ export class Lifecycle {
     this.#undo.push(followCaret(() => view.source.onCaret()));
   }
 
-  /** From now on nobody listens on the other side. A dead model never comes back: a new run makes a new one. */
+  /** The kernel is disconnected. This model is not revived: running the cell again creates a new one. */
   lost() {
     const { view } = this;
     if (!view.state.alive) return;
@@ -92,7 +92,7 @@ export class Lifecycle {
     view.viewport.follow(view.currentNode);
   }
 
-  /** The panel stands beside the picture where the picture loses nothing by it, else below. */
+  /** Place the panel beside the picture if that does not make the picture smaller, else below. */
   place() {
     const { shell, store, viewport } = this.view;
     const wide = shell.root.clientWidth;

@@ -1,4 +1,4 @@
-// The sentence under the picture, which screen readers hear: the last event in words, and what is not finite.
+// The live region under the picture: a sentence about the last event, and about values that are not finite.
 
 import { h, rich } from "./dom.js";
 import { sentence, trouble } from "./model/moment.js";
@@ -26,7 +26,7 @@ export class LiveSentence {
     const { network } = this.view.state;
     const found = network ? { node: -1, say: networkTrouble(network) } : trouble(trace, point);
     const odd = found.say;
-    // What becomes nan in this event is said once.
+    // A value that becomes nan in this event is reported once.
     const told = !trace.arrays && now.current?.kind === "compute" && now.current.node === found.node;
     const spoken = told ? "" : (network && this.view.columns.sentence(frame)) || sentence(trace, point, now);
     if (spoken + odd === this.#said) return;

@@ -10,7 +10,7 @@
 const page = /** @type {{minigradParts?: Map<string, Promise<Parts>>}} */ (globalThis);
 const loaded = (page.minigradParts ??= new Map());
 
-/** JupyterLab never lets a closed model go. So it lets go of what is heavy, twice, because a model also remembers what it held before. */
+/** JupyterLab leaks closed models. So empty the large traits, twice, because Backbone also keeps the previous attributes. */
 const HEAVY = ["trace", "picture", "sweeps", "ground", "takes", "scene"];
 
 /** @param {{model: Model}} context */
@@ -21,7 +21,7 @@ function initialize({ model }) {
     });
 }
 
-/** The hidden model. It may still be on its way while a page comes back. @param {Model} model @returns {Promise<Model>} */
+/** The hidden model. On a restored page it may arrive after the views. @param {Model} model @returns {Promise<Model>} */
 async function frontEnd(model) {
   const id = model.get("front").replace("IPY_MODEL_", "");
   for (let tries = 50; ; tries--) {
@@ -62,7 +62,7 @@ function parts(front) {
   return coming;
 }
 
-/** Nothing can be drawn: say so, and show the picture that the kernel stores. @param {Context} context @param {unknown} error */
+/** Report that the view cannot be drawn, and show the stored picture. @param {Context} context @param {unknown} error */
 function sorry({ model, el }, error) {
   console.error(error);
   el.textContent = `The live view cannot be drawn here (${error}). Run the cell again; if that does not help, reload the page.`;

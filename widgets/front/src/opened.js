@@ -25,7 +25,7 @@ export class Opened {
     this.load = load;
   }
 
-  /** What a view asks for. @param {any} content @param {PageModel} model */
+  /** Handle the request of a view. @param {any} content @param {PageModel} model */
   answer(content, model) {
     if (content.type === "find") model.tell("msg:custom", this.#find(content.text), []);
     else if (["fold", "look", "open"].includes(content.type)) this.#go(content, model);
@@ -51,7 +51,7 @@ export class Opened {
     model.set("version", (model.get("version") ?? 1) + 1);
   }
 
-  /** The state to which a request leads, and what is to be said about it. @param {any} content @param {PageModel} model @returns {[number, string]} */
+  /** The state after a request, and a sentence about it. @param {any} content @param {PageModel} model @returns {[number, string]} */
   #target({ type, what, cell, sample, node }, model) {
     const fold = type === "open" ? this.opens.homes[node] : what;
     const word = type === "look" ? (cell < 0 ? "look" : `look ${cell} ${sample}`) : `fold ${fold}`;

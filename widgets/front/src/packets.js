@@ -62,7 +62,7 @@ export class Packets {
     return { wire, g, text, face, ends };
   }
 
-  /** The browser moves them by itself: a frame runs no script. @param {Packet[]} all @param {boolean} back */
+  /** Animated by CSS, so that no script runs in a frame. @param {Packet[]} all @param {boolean} back */
   #run(all, back) {
     const duration = TIME / this.view.timeline.pace;
     for (const p of all) {

@@ -10,7 +10,7 @@ import { View } from "./view.js";
  * @typedef {{scenes: any[], at: Record<string, number>, moves: Record<string, Record<string, [any, string][]>>, start: string, film: any,
  *            pieces: string[], pictures: (number[])[], children: Record<string, State>}} Table */
 
-/** What was bytes in the kernel is bytes again. @param {string} _ @param {any} value */
+/** Decode bytes that the kernel has encoded as base64. @param {string} _ @param {any} value */
 const revive = (_, value) => (value?.$bytes === undefined ? value : Uint8Array.from(atob(value.$bytes), (c) => c.charCodeAt(0)).buffer);
 
 /** A few lines in place of a kernel's model. */

@@ -6,5 +6,5 @@ export const SCHEMA = 3291041422;
 /** What stands before an array's cells in a row of a sweep. */
 export const STATISTICS = ["low", "high", "mean", "std", "odd"];
 
-/** What is legible: see widgets/layout.py. */
+/** Limits of legibility: see widgets/layout.py. */
 export const LIMITS = { ENOUGH: 0.82, MANY: 90, NARROW: 560, PADDING: 22, TALL: 1300 };

@@ -1,4 +1,4 @@
-// The frame of the view: its head, the places of all parts, and the controls that belong to none of them.
+// The frame of the view: its head, the containers of all parts, and the controls outside of them.
 
 import { h, put, s } from "./dom.js";
 import { census } from "./model/graph.js";

@@ -59,7 +59,7 @@ export class SourceLines {
     if (look && nodes.length && !seen) viewport.follow(nodes[0]);
   }
 
-  /** The caret stands in a line of a cell: its nodes are marked as long as it does. */
+  /** Mark the nodes of the line that the caret is in. */
   onCaret() {
     const { root } = this.view.shell;
     if (root.contains(document.activeElement) || !this.#lines.size) return;

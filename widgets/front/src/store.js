@@ -30,10 +30,10 @@ import { forwardSteps } from "./model/moment.js";
  * @property {"sends"|"grads"} wires what its wires show in the backward pass: what was sent, or the weights' gradients
  * @property {boolean} wide the panel stands beside the picture */
 
-/** Milliseconds after which a slider that does not move rests, and after which the kernel hears of a step. */
+/** Milliseconds after which a slider counts as resting, and debounce of steps. */
 export const REST = 150;
 
-/** The card that differs from its twin in another view. @param {Picture} picture @returns {Card|null} */
+/** The card that differs from the one in the other view. @param {Picture} picture @returns {Card|null} */
 export const markedCard = (picture) => picture.cards.find((c) => c.rows) ?? null;
 
 /** What follows from a trace. @param {Trace} trace */
@@ -47,7 +47,7 @@ export class Store {
     this.state = state;
   }
 
-  /** Change some of the state; whoever subscribed hears what is new. @param {Partial<State>} patch */
+  /** Change parts of the state and notify subscribers. @param {Partial<State>} patch */
   set(patch) {
     const changed = new Set(Object.keys(patch).filter((key) => !Object.is(Reflect.get(this.state, key), Reflect.get(patch, key))));
     if (!changed.size) return;

@@ -51,7 +51,7 @@ export class Timeline {
     return this.#timer !== 0;
   }
 
-  /** How many times as fast as usual things move while playing. */
+  /** Speed factor of animations while playing. */
   get pace() {
     return this.playing ? Math.max(1, this.bar.pace) : 1;
   }

@@ -33,11 +33,11 @@ import { Timeline } from "./timeline.js";
  *   on: (name: string, run: (...args: any[]) => void) => void, off: (name: string, run: (...args: any[]) => void) => void,
  *   widget_manager?: any}} Model */
 
-/** What is shown now: handed to every part that follows the step or the inputs.
+/** The data of one frame, passed to every part that depends on the step or the inputs.
  * @typedef {{trace: Trace, point: Point, now: Moment, step: number, total: number, forward: number, back: boolean, current: Step|null,
  *   active: number, dragging: boolean}} Frame active: the edge that carries a gradient, or -1 */
 
-/** The state's fields that change what is painted. */
+/** Fields of the state that require a repaint. */
 const PAINTED = ["step", "point", "selected", "tab", "covered", "sample", "wires"];
 
 /** Large traits come as bytes from a kernel, as objects out of an exported page. @param {any} x */
@@ -77,7 +77,7 @@ export class View {
     /** @type {any} the trait that the trace was read from */
     this.rawTrace = null;
     this.shownStep = -1;
-    this.walked = false; // somebody has gone to another event
+    this.walked = false; // whether the reader has moved to another event
     this.painting = false;
 
     this.shell = new Shell(this);
@@ -120,7 +120,7 @@ export class View {
     return this.state.alive || this.model.get("opens") === true;
   }
 
-  /** Listen until the view is gone.
+  /** Add a listener that is removed with the view.
    * @param {EventTarget} target @param {string} type @param {(e: any) => void} run @param {AddEventListenerOptions} [options] */
   on(target, type, run, options = {}) {
     target.addEventListener(type, run, { signal: this.gone.signal, ...options });
@@ -163,7 +163,7 @@ export class View {
     this.store.set({ trace, picture: shown, sweeps, point, ...size, step, selected });
   }
 
-  /** Is a new trace arriving, piece by piece? Then what belongs to it has to wait. */
+  /** Whether a new trace is arriving in pieces: updates that depend on it must wait. */
   get arriving() {
     return this.model.get("trace") !== this.rawTrace;
   }
@@ -244,7 +244,7 @@ export class View {
     );
   }
 
-  // ---- what people do
+  // ---- actions of the reader
 
   save() {
     clearTimeout(this.#unsaved);
@@ -258,7 +258,7 @@ export class View {
     this.model.send(content);
   }
 
-  /** The kernel hears of it where one stays: JupyterLab answers each message with work of its own, which would take the time of a frame.
+  /** Debounce the step that is sent: JupyterLab does work for each message, which would cost a frame.
    * @param {number} step */
   go(step) {
     this.#wanted = step;
@@ -267,7 +267,7 @@ export class View {
     this.#unsaved = window.setTimeout(() => this.save(), REST);
   }
 
-  /** The model's step, as the kernel tells it. What it says of an earlier one does not undo a step that it has not heard of. */
+  /** The step of the model changed. An echo of an earlier step does not undo a newer one that was not sent yet. */
   heard() {
     if (this.#unsaved && this.model.get("step") !== this.#wanted) this.model.set("step", this.#wanted);
     this.store.set({ step: move(this.model.get("step"), this.state.total, "") });
@@ -317,12 +317,12 @@ export class View {
     put(this.shell.status, "opens in JupyterLab");
   }
 
-  /** The folds around what was opened last, outer ones first. @returns {[number, string][]} */
+  /** The folds around the one that was opened last, outer ones first. @returns {[number, string][]} */
   get trail() {
     return this.state.pictures[0].trail ?? [];
   }
 
-  /** Close what was opened in a fold; below 0, all that was. @param {number} fold */
+  /** Close the folds that were opened inside a fold; with a negative number, all. @param {number} fold */
   back(fold) {
     const { trail } = this;
     const inner = trail[trail.findIndex(([key]) => key === fold) + 1]?.[0] ?? -1;
@@ -340,7 +340,7 @@ export class View {
     if (open >= 0 && this.answered) this.send({ type: "look", cell: open, sample });
   }
 
-  /** Forget what was selected, marked and chosen. */
+  /** Clear selection, marks and choices. */
   clear() {
     this.find.stopFlow();
     this.source.markLine("");

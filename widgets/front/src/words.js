@@ -5,7 +5,7 @@ import { plural } from "./model/numbers.js";
 
 /** @import { Edge, Node, Trace } from "./types" */
 
-/** ∂ of one name by another; u × u stands in parentheses. @param {...string} labels */
+/** ∂ of one name by another; u × u is put in parentheses. @param {...string} labels */
 export const slope = (...labels) => labels.map((l) => `∂${/[ +−×÷/*]/.test(l.replace(/\[.*?\]|\(.*?\)/g, "")) ? `(${l})` : l}`).join("/");
 
 /** What undoes a broadcast. @param {Edge} e */
@@ -52,5 +52,5 @@ export const shapesOf = (nodes) =>
 /** An edge as the gradient goes: "y → x". @param {Trace} trace @param {Edge} edge */
 export const wayBack = (trace, edge) => `${trace.nodes[edge.target].label} → ${trace.nodes[edge.source].label}`;
 
-/** The derivative that an edge stands for. @param {Trace} trace @param {Edge} edge */
+/** The derivative of an edge. @param {Trace} trace @param {Edge} edge */
 export const slopeOf = (trace, edge) => slope(trace.nodes[edge.target].label, trace.nodes[edge.source].label);

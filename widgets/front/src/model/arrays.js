@@ -124,7 +124,7 @@ export function heat(a, width, height, largest = 15) {
   return { x: (width - w * cols) / 2, y: (height - h * rows) / 2, w: w * cols, h: h * rows, paths };
 }
 
-/** What is special about a tensor, in a few characters.
+/** A short remark on a tensor: stale, a view, its version.
  * @param {Trace} trace @param {Node} node @param {number} [room] for its base's name @param {boolean} [versions] */
 export function mark(trace, node, room = 9, versions = true) {
   if (node.saved?.some((k) => k.stale)) return "⚠ stale";

@@ -5,7 +5,7 @@ import { fmt } from "./numbers.js";
 
 /** @typedef {[string, Record<string, string>, ...any[]]} Tree MathML: a child is a Tree or a text */
 /** @typedef {[string, ...any[]]} Formula [head, ...parts] */
-/** What the leaves of a formula look like: a node's label, or its number; what is set under a name, such as the shape of a tensor.
+/** How the leaves of a formula are written: a node's label, its number, and a text under a name, such as a tensor's shape.
  * @typedef {{label: (node: number) => string, value?: (node: number) => number|undefined, under?: Record<string, string>}} Leaves */
 
 const [SUM, NEGATIVE, PRODUCT, TIGHT, ATOM] = [1, 1.5, 2, 3, 4]; // how tightly a formula holds together
@@ -44,7 +44,7 @@ const listed = (items) => line(items.flatMap((x, k) => (k ? [el("mo", ","), x] :
 /** A name of several letters stands upright. @param {string} text @returns {Tree} */
 const name = (text) => ["mi", [...text].length > 1 ? { mathvariant: "normal" } : {}, text];
 
-/** How tightly a text holds together that stands for a node: u is an atom, 3x a product, a + b a sum. @param {string} text */
+/** The precedence of a node's label inside a formula: u is an atom, 3x a product, a + b a sum. @param {string} text */
 function levelOfLabel(text) {
   const bare = text.replace(/\[.*?\]|\(.*?\)/g, "");
   return / /.test(bare) ? SUM : text.startsWith("−") ? NEGATIVE : /^[\d.]+\p{L}/u.test(bare) ? PRODUCT : ATOM;

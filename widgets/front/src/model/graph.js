@@ -26,7 +26,7 @@ export const leaving = edgesBy("source");
 export function reach(trace, node, up) {
   const found = new Set([node]);
   const edges = up ? arriving(trace) : leaving(trace);
-  for (const n of found) for (const e of edges[n]) found.add(up ? e.source : e.target); // a Set's iteration includes what is added meanwhile
+  for (const n of found) for (const e of edges[n]) found.add(up ? e.source : e.target); // iterating over a Set includes elements that are added during the iteration
   return found;
 }
 

@@ -45,7 +45,7 @@ const WRONG = [
   "Not yet. This column asks for what was there before plus the downstream gradient.",
 ];
 
-/** Numbers that look like a known mistake: [column, what it is, what to say].
+/** Numbers of known mistakes: [column, number, sentence].
  * @param {ReturnType<typeof answers>} key @returns {[number, number, string][]} */
 const mistakes = (key) => [
   [0, key.value, "That is the value of the input itself. This column asks how fast the result changes when only this input moves."],

@@ -1,4 +1,4 @@
-// What is known after some events of a trace, and how it is said. Pure functions.
+// The numbers of a trace after some of its events, and sentences about them. Pure functions.
 
 import { arrayAt, arrayText, single } from "./arrays.js";
 import { arriving } from "./graph.js";
@@ -11,11 +11,11 @@ import { fmt, num } from "./numbers.js";
  * @typedef {{incoming: number, sends: number, before: number, after: number,
  *   arrays?: {incoming: number, sends: number, before: number, after: number}}} Sent */
 
-/** What is known after some events. `got` and `need` count the contributions to a node's gradient.
+/** The numbers after some events. `got` and `need` count the contributions to a node's gradient.
  * @typedef {{known: Uint8Array, sums: Float64Array, got: Uint16Array, need: Uint16Array, sent: (Sent|null)[], grads?: Int32Array,
  *   current: Step|null}} Moment */
 
-/** What is known before the first event, and what is still to come. @param {Trace} trace */
+/** The state before the first event, with the number of contributions that each node will receive. @param {Trace} trace */
 function atStart(trace) {
   const n = trace.nodes.length;
   const known = new Uint8Array(n);
@@ -29,7 +29,7 @@ function atStart(trace) {
   return { known, need, sent, sums: new Float64Array(n), got: new Uint16Array(n) };
 }
 
-/** What is known after the first `step` events. @param {Trace} trace @param {Point} point @param {number} step @returns {Moment} */
+/** The state after the first `step` events. @param {Trace} trace @param {Point} point @param {number} step @returns {Moment} */
 export function moment(trace, point, step) {
   return trace.arrays ? tensorMoment(trace, point, step) : scalarMoment(trace, point, step);
 }
@@ -104,7 +104,7 @@ export function move(step, total, move) {
   return Math.min(total, Math.max(0, to));
 }
 
-/** The sentence of the last event with the live numbers in it. @param {Trace} trace @param {Point} point @param {Moment} now */
+/** The sentence of the last event, with the present numbers filled in. @param {Trace} trace @param {Point} point @param {Moment} now */
 export function sentence(trace, point, now) {
   const s = now.current;
   if (!s) return "**Nothing has run yet.** Step to give the inputs their values.";
@@ -137,9 +137,9 @@ function why(op, x) {
   );
 }
 
-/** Where a number stopped being finite, and in words; "" if none has. @typedef {{node: number, say: string}} Trouble */
+/** The node whose number is the first that is not finite, and a sentence about it; "" if all are finite. @typedef {{node: number, say: string}} Trouble */
 
-/** What was found at a point, by its trace. @type {WeakMap<Point, {trace: Trace, found: Trouble}>} */
+/** Cache of the result for a point, valid for one trace. @type {WeakMap<Point, {trace: Trace, found: Trouble}>} */
 const found = new WeakMap();
 const NONE = { node: -1, say: "" };
 

@@ -43,8 +43,8 @@ export function tail(name, room) {
   return /[.[]/.test(name) ? `…${name.slice(1 - room)}` : `${name.slice(0, room - 1)}…`;
 }
 
-/** "1 node", "2 nodes". @param {number} n @param {string} thing */
-export const plural = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
+/** "1 node", "2 nodes". @param {number} n @param {string} noun */
+export const plural = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 
 /** "**bold** plain" as pieces. @param {string} text @returns {{bold: boolean, text: string}[]} */
 export const pieces = (text) =>

@@ -101,7 +101,7 @@ export class LedgerPane {
     }
   }
 
-  /** What was typed, or what a step has filled in, becomes the row. @param {Row} x */
+  /** Update a row with the typed entries, or with those that a step has filled in. @param {Row} x */
   #filled(x) {
     x.blanks = null;
     const e = this.view.state.trace.edges[x.edge];

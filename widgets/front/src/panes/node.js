@@ -1,4 +1,4 @@
-// One node: its numbers, its local rules, the chain rule that leads to its gradient, what it keeps, where it was made.
+// One node: its numbers, its local derivatives, the chain rule for its gradient, its saved values, its source line.
 
 import { h, maths } from "../dom.js";
 import { arrayAt, markWords, shapeText, single, tall } from "../model/arrays.js";
@@ -12,7 +12,7 @@ import { compiledTo, shapesOf, slope, slopeOf, summed } from "../words.js";
 /** @import { Frame, View } from "../view.js" */
 /** @import { Way } from "../find.js" */
 
-/** A name and what is said about it. @typedef {[string, ...(Node|string)[]]} Fact */
+/** A name and its description. @typedef {[string, ...(Node|string)[]]} Fact */
 
 const PATHS = 8; // terms of the chain rule that are written out
 

@@ -37,7 +37,7 @@ export class Panes {
     return this[this.view.state.tab];
   }
 
-  /** Somebody wants this tab. @param {Tab} name */
+  /** Open a tab. @param {Tab} name */
   choose(name) {
     this.view.store.set({ tab: name, chosen: true });
     this.show(name);

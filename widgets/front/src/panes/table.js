@@ -18,7 +18,7 @@ export function table(heads, rows, caption) {
     const some = rows.slice(i, i + part);
     whole.append(h("tbody", { style: `--rows:${some.length}` }, ...some));
   }
-  // Where its parts are no table for the style sheet (long, or on a narrow page), they have to say what they are.
+  // Where the style sheet displays its parts as blocks (long, or on a narrow page), they need ARIA roles.
   whole.className = `mg-columns-${heads.length}${rows.length > LONG ? " mg-long" : ""}`;
   whole.setAttribute("role", "table");
   const roles = { "thead, tbody": "rowgroup", tr: "row", th: "columnheader", td: "cell" };
@@ -45,7 +45,7 @@ export function setRow(r, done, here) {
 /** @param {HTMLElement} pane @param {HTMLElement} r */
 const topOf = (pane, r) => r.getBoundingClientRect().top - pane.getBoundingClientRect().top + pane.scrollTop;
 
-/** Scroll to what is current there. @param {HTMLElement} pane @param {string} what */
+/** Scroll to the current row. @param {HTMLElement} pane @param {string} what */
 export function reveal(pane, what) {
   const here = /** @type {HTMLElement|null} */ (pane.querySelector(what));
   if (here && pane.scrollHeight > pane.clientHeight) pane.scrollTop = topOf(pane, here) - pane.clientHeight / 2;

@@ -1,4 +1,4 @@
-// The card of a node: its name, what it computes, its value and gradient as numbers or as heat maps.
+// The card of a node: its name, its formula, its value and gradient as numbers or as heat maps.
 
 import { Memo, put, s } from "../dom.js";
 import { arrayAt, arrayText, between, captions, shapeText, tall } from "../model/arrays.js";
@@ -15,8 +15,8 @@ const PAD = 12;
 const CHAR = 8.2; // pixels of a number's character, 6.7 of a range's below a heat map
 const MAP = { y: 46, height: 50 };
 const HELD = { caption: 20, high: 36, low: 12 }; // of a layer's parameter: its caption, its heat maps, those of a vector
-const LINE = 17; // pixels of a line that says how a card differs from its twin
-const BECAME = 24; // height of the line that says what it is in a compiled step
+const LINE = 17; // pixels of a line about a difference between two views
+const BECAME = 24; // height of the line about a compiled step
 const ROOMY = 200; // pixels of a flat card on which two ranges have their usual size
 const STACK = 8; // pixels by which the cards below a folded one stick out
 
@@ -151,7 +151,7 @@ export class CardView {
     this.g.append(s("g", { class: "mg-within" }, strokes, s("text", { x: 27, y }, text)));
   }
 
-  /** What it is in the program of a compiled step, forward and going back. @param {[string, string]} sides @param {number} low */
+  /** The functions of a compiled step that contain it, forward and backward. @param {[string, string]} sides @param {number} low */
   #drawBecame([forward, backward], low) {
     const wide = this.right + PAD;
     const looped = /\bloop\d/.test(forward + backward) ? " mg-looped" : "";
@@ -173,7 +173,7 @@ export class CardView {
     markKin(this.view, this.g, this.card.id);
   }
 
-  /** Lines at its foot that say how it differs from its twin in another view. @param {[string, string][]} rows */
+  /** Lines at its foot about how it differs from the card in the other view. @param {[string, string][]} rows */
   #drawRows(rows) {
     const { card, right } = this;
     const band = s("path", { class: "mg-band", d: `M1.5 0H${card.w - 1.5}V${LINE * rows.length - 0.5}q0 7-7 7H8.5q-7 0-7-7z` });
@@ -244,7 +244,7 @@ export class CardView {
     if (!this.#born.parentNode) this.g.append(this.#born);
   }
 
-  /** The same for those who hear it. @param {boolean} odd @param {number} born */
+  /** The text alternative. @param {boolean} odd @param {number} born */
   #since(odd, born) {
     if (!odd || born < 0) return "";
     return born === this.card.id ? " Here it stops being finite." : ` Not finite since ${this.view.state.trace.nodes[born].label}.`;

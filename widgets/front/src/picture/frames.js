@@ -5,7 +5,7 @@ import { s } from "../dom.js";
 /** @import { Frame } from "../types" */
 /** @import { View } from "../view.js" */
 
-/** @param {View} view @param {Frame} f @param {boolean} more whether it goes on from the band above: then it is no second button for the keyboard */
+/** @param {View} view @param {Frame} f @param {boolean} more whether it continues a frame of the band above: then the keyboard skips it */
 export function drawFrame(view, f, more) {
   const button = more ? { "aria-hidden": "true" } : { tabindex: 0, role: "button", "aria-label": `close the fold ${f.name}` };
   const g = s(

@@ -1,23 +1,23 @@
-// Keeps a big picture quick. A browser paints an SVG whole, so in a drag, or from step to step, only what is near the window is drawn and
-// written; the rest is caught up with when nothing happens, a slice at a time.
+// Keeps a big picture fast. A browser paints the complete SVG, so during a drag or a step only items near the window are drawn and
+// updated. The others follow in idle time, in slices.
 
 /** @import { View } from "../view.js" */
 /** @import { Box } from "./viewport.js" */
 
-/** Something of the picture that can be left out: a card or a wire. @typedef {{box: Box, away: boolean, leave: (far: boolean) => void}} Item */
+/** An item of the picture that can be removed temporarily: a card or a wire. @typedef {{box: Box, away: boolean, leave: (far: boolean) => void}} Item */
 
 const BIG = 120; // cards; a smaller picture is always drawn whole
 const SLICE = 250; // cards, wires and rows out of sight that are written at once
 const RETURN = 100; // and so many are drawn again at once
 const NEAR = 700; // pixels around the window that stay drawn
-const BEYOND = 600; // pixels that the window's sides may move before it is looked again what is near
+const BEYOND = 600; // pixels that the window's sides may move before visibility is computed again
 
 export class Offscreen {
   /** How many more items out of sight may be written now. */ room = Infinity;
   /** Something out of sight is not as it should be. */ behind = false;
-  /** @type {Item[]} what is not drawn, being far from the window */ #away = [];
+  /** @type {Item[]} items that are not drawn, because they are far from the window */ #away = [];
   #timer = 0;
-  /** @type {Box|null} the window when it was last looked what is near */ #looked = null;
+  /** @type {Box|null} the window when visibility was last computed */ #looked = null;
 
   /** @param {View} view */
   constructor(view) {
@@ -49,7 +49,7 @@ export class Offscreen {
     this.behind = false;
   }
 
-  /** May this be written later? Whoever asks then leaves it. @param {() => boolean} seen does anybody see it? */
+  /** Should this update be deferred? @param {() => boolean} seen whether it is visible */
   later(seen) {
     if (!(this.#dragging || this.room <= 0) || seen()) return false;
     this.behind = true;
@@ -65,7 +65,7 @@ export class Offscreen {
     this.#timer = window.setTimeout(() => this.settle(), pause);
   }
 
-  /** Leave out what is far from the window. @param {number} [pause] milliseconds after which it all comes back */
+  /** Remove items that are far from the window. @param {number} [pause] milliseconds after which they are drawn again */
   hide(pause = 0) {
     clearTimeout(this.#timer);
     if (!this.#dragging && (this.behind || pause)) this.#wait(pause || 600);
@@ -82,13 +82,13 @@ export class Offscreen {
     this.#looked = viewport.window;
   }
 
-  /** How far the window's four sides have moved since it was looked what is near. */
+  /** How far the window's four sides have moved since visibility was computed. */
   #beyond() {
     const now = this.view.viewport.window;
     return this.#looked ? this.#looked.reduce((far, v, i) => far + Math.abs(v - now[i]), 0) : Infinity;
   }
 
-  /** Draw again what was left out. @param {number} [count] */
+  /** Draw removed items again. @param {number} [count] */
   #restore(count = Infinity) {
     clearTimeout(this.#timer);
     for (const x of this.#away.splice(0, count)) x.leave(false);
@@ -96,7 +96,7 @@ export class Offscreen {
     if (this.#away.length || (this.behind && !this.#dragging)) this.#wait(30);
   }
 
-  /** After a drag a little later: write and draw what is out of sight, a slice at a time. @param {number} pause */
+  /** After a drag: update and draw the parts that are not visible, in slices. @param {number} pause */
   settleSoon(pause) {
     this.#wait(pause);
   }
@@ -126,7 +126,7 @@ export class Offscreen {
     this.#restore();
   }
 
-  /** The stage or a table shows another part: what was left out because nobody saw it is written now. */
+  /** The stage or a table has scrolled: apply the deferred updates of parts that are visible now. */
   moved() {
     this.view.panes.moved();
     if (this.#away.length || this.behind) this.hide(1500);

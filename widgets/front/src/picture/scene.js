@@ -22,7 +22,7 @@ export class Scene {
   /** @type {CardView[]} */ cards = [];
   /** @type {WireView[]} */ wires = [];
   /** @type {({cut: CutWire} & ReturnType<typeof drawCut>)[]} */ cuts = [];
-  /** The card that differs from its twin in another view. @type {Card|null} */ marked = null;
+  /** The card that differs from the one in the other view. @type {Card|null} */ marked = null;
   /** The fold that is being opened or closed, or -1. */ reopened = -1;
 
   /** @param {View} view */
@@ -62,7 +62,7 @@ export class Scene {
     return this.card(node)?.card;
   }
 
-  /** How the marked card differs, in words. */
+  /** A sentence about how the marked card differs. */
   get difference() {
     return this.marked?.rows?.map((x) => x.join(" ")).join(", ") ?? "";
   }
@@ -103,8 +103,8 @@ export class Scene {
     for (const c of this.cards) c.g.classList.toggle("mg-hit", nodes.includes(c.card.id));
   }
 
-  /** After a fold was opened or closed the keyboard goes on there: at the frame of what was opened, at the card of what was closed.
-   * True if one was: the cards have other numbers then. @param {boolean} [_onCell] */
+  /** After a fold was opened, move the focus to its frame; after it was closed, to its card.
+   * Returns true if the focus was moved: the cards have other numbers then. @param {boolean} [_onCell] */
   refocus(_onCell) {
     if (this.reopened < 0) return false;
     const closed = this.cards.find((c) => c.node.fold === this.reopened);

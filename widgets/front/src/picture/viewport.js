@@ -18,11 +18,11 @@ const HIGH = 470; // pixels of the stage at most, as in graph.css; beside the pa
 const BESIDE = 560;
 const LARGEST = 1.25; // a small graph is not blown up
 const { ENOUGH, MANY, NARROW, PADDING, TALL } = LIMITS;
-const AROUND = 230; // pixels of the window that stay free for what is below the stage, as in graph.css
+const AROUND = 230; // pixels of the window that are reserved for the parts below the stage, as in graph.css
 const LOW = 340; // a stage may always be so high
 const BAR = 24; // pixels that a stage may lose to a scroll bar
 const EDGE = 60; // pixels that stay free beside a card that is followed
-const QUIET = 120; // milliseconds without another size before the kernel is asked again
+const QUIET = 120; // debounce of size changes, in milliseconds
 
 /** The zoom at which all of a picture is seen on a stage of this size. @param {Picture} p @param {number} wide @param {number} high */
 const whole = (p, wide, high) => Math.min((wide - PADDING) / p.w, (high - PADDING) / p.h);
@@ -47,7 +47,7 @@ export function choice(pictures, wide, high, last) {
 
 export class Viewport {
   zoom = 1;
-  fitted = true; // nobody has zoomed by hand
+  fitted = true; // false once the reader has zoomed
   /** The size of the stage that the kernel was last asked to lay out for. @type {number[]|null} */ #asked = null;
   /** @type {ReturnType<typeof setTimeout>|undefined} */ #asking;
   /** What the stage shows of the picture; null: it may have moved since. @type {Box|null} */ #window = null;
@@ -192,7 +192,7 @@ export class Viewport {
     return true;
   }
 
-  /** Ask the kernel for the picture of a stage of this size: the first time at once, later when the size has stopped changing.
+  /** Request the layout for a stage of this size from the kernel: the first time at once, later once the size has stopped changing.
    * @param {number[]} size */
   #ask(size) {
     if (this.#asked && alike(this.#asked, size)) return;
@@ -225,7 +225,7 @@ export class Viewport {
     this.scale(Math.min(picture === pictures[0] ? LARGEST : 1, zoom));
   }
 
-  /** After a new picture or another width: fit, unless somebody has zoomed. */
+  /** After a new picture or another width: fit, unless the reader has zoomed. */
   fitOrKeep() {
     if (this.fitted || this.view.state.network) this.fit();
     else this.scale(this.zoom);

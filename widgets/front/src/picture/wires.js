@@ -1,4 +1,4 @@
-// An edge of the graph: its line forward, its line back, and the pill with what it multiplies by.
+// An edge of the graph: its forward line, its backward line, and the pill with the local derivative.
 
 import { dress, Memo, put, s } from "../dom.js";
 import { fit, fmt, plainNumber, plural, width } from "../model/numbers.js";
