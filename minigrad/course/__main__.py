@@ -66,14 +66,14 @@ def _for_an_exam(nb: dict) -> None:
 
 
 def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
-    """Copy the notebooks into `folder`. Returns what is new there and what was there already and stays as it is."""
+    """Copy the notebooks into `folder`. Returns the new files, and the existing ones, which are left unchanged."""
     folder.mkdir(parents=True, exist_ok=True)
     new, kept, kernel = [], [], has_kernel()
     for source in chapters():
         if exam and not re.match(r"(?!00)\d\d_", source.name):
-            continue  # the start and the glossary ask nothing
+            continue  # the start and the glossary have no exercises
         target = folder / source.name
-        if os.path.lexists(target):  # a broken link belongs to the user, too
+        if os.path.lexists(target):  # a broken link is a file of the user, too
             kept.append(target)
             continue
         content = for_a_learner(source.content, exam, kernel)
@@ -121,7 +121,7 @@ def trust(notebooks: list[Path]) -> None:
 
 
 def in_the_way(folder: Path) -> Path | None:
-    """The part of the path that is there and is no folder. (os.path, because Path's own questions raise where nobody may look.)"""
+    """The part of the path that exists and is not a folder. (os.path, because Path's methods raise PermissionError.)"""
     return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
 
 

@@ -52,7 +52,7 @@ def _shown(ex: Exercise, mistake: Wrong, outcomes: Mapping[str, dict], inputs: M
 
 
 def safely(function: Callable[..., Any], *data: Any, otherwise: Any) -> Any:
-    """What an exercise's own function says of the data, or `otherwise`: an answer of another form must not stop the judge."""
+    """Call an exercise's function on data of an answer; `otherwise` if it raises, because the data may have any form."""
     try:
         return function(*data)
     except Exception:

@@ -1,11 +1,11 @@
-"""`check`: the one thing a learner calls.
+"""`check`: the interface for learners.
 
     check("05.b", backward)      judge an answer          check.hint("05.b")      one more hint each time
     check.predict("01.a", 30)    note a guess first       check.reveal("05.b")    the solution, then fresh numbers
     check.progress()             what has passed so far   check.engine()          your Value and backward, for later chapters
     check.hand_in()              what the grader will find in the saved notebook, and a zip file to hand in
 
-What lives here: the conversation. What does not: running (guard.py), judging (judge.py), the exercises themselves.
+Running an answer is in guard.py, judging in judge.py.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class Check:
         self._hints: dict[str, int] = {}
         self._fresh: dict[str, int] = {}
         self._predictions: dict[str, Any] = {}  # by id; _MISSING where the cell was opened without one
-        self._compared: dict[str, str] = {}  # by id: the cell that has said how the newest guess compares
+        self._compared: dict[str, str] = {}  # by id: the cell that has compared the newest guess
         self._passed: dict[str, Any] = {}  # the answers that passed in this kernel
-        self._judged: dict[str, Claim] = {}  # what was said in this kernel of graded answers
-        self._known_good: set[tuple[Any, str]] = set()  # what was read from my_engine.py and passes
+        self._judged: dict[str, Claim] = {}  # by id: the last verdict in this kernel
+        self._known_good: set[tuple[Any, str]] = set()  # (id, source) of answers in my_engine.py that pass
         self._reference: dict[str, Any] = {}
         self._exam = False
         self.where: Callable[[Any], str] | None = (
@@ -62,7 +62,7 @@ class Check:
         return 'check("05.b", backward) judges an answer; see also check.hint, check.reveal, check.predict, check.progress, check.hand_in'
 
     def __call__(self, id: str, answer: Any = _MISSING) -> Result:
-        """Judge an answer: a function, a class or a value, as the exercise asks. Raises KeyError for an unknown exercise."""
+        """Judge an answer: a function, a class or a value, depending on the exercise. Raises KeyError for an unknown exercise."""
         if isinstance(id, str) and id.endswith("+"):
             return self._check_fresh(_find(id[:-1]), answer)
         ex = _find(id)
@@ -106,7 +106,7 @@ class Check:
         missing = "" if verdict.passed else unwritten(ex, answer)
         hint = self._hint(ex, answer, verdict)
         if missing and verdict.mistake not in {wrong.name for wrong in ex.bank}:
-            hint = ""  # what is not there yet explains more than its symptoms
+            hint = ""  # a missing part explains more than its symptoms
         result = Result(
             ex.id,
             ex.title,
@@ -134,7 +134,7 @@ class Check:
         return safely(self.where, answer, otherwise="") or verdict.hint
 
     def _broken(self, ex: Exercise) -> str:
-        """What to say where the newest cell that defines the entry is no Python: what is bound to the name then is an older version."""
+        """A sentence if the newest cell that defines the entry is no valid Python, so that an older version is bound; else ""."""
         begins = re.compile(rf"^(def|class) +{ex.entry}\b|^{ex.entry} *=[^=]", re.M)
         newest = next((text for text in reversed(self.cells() if self.cells else []) if begins.search(text)), "")
         try:
@@ -268,7 +268,7 @@ class Check:
         return "guess" in entry or bool(entry.get("passed") or entry.get("skipped"))
 
     def compares_first(self, id: str, cell: str) -> bool:
-        """Is this the first cell that opens after the newest guess? Only that one says how the guess compares."""
+        """Whether this is the first cell that opens after the newest guess. Only that one compares the guess."""
         return self._compared.setdefault(id, cell) == cell
 
     def _guess(self, ex: Exercise) -> Any:
@@ -284,7 +284,7 @@ class Check:
         return _MISSING
 
     def compare(self, id: str, measured: Any = _MISSING) -> Note:
-        """Say how the noted prediction compares with what the code really gave (or, without it, with the exercise's own answer)."""
+        """Compare the recorded prediction with the measured result, or, without one, with the exercise's answer."""
         ex = _find(id)
         if not self.predicted(id):
             return Note(
@@ -358,7 +358,7 @@ class Check:
         return entry
 
     def engine(self) -> tuple[Any, Any]:
-        """`Value, backward` of chapter 05: yours where `mine` finds them, else the course's. Prints one line that says which."""
+        """`Value, backward` of chapter 05: yours if `mine` finds them, else the course's. Prints which."""
         (value, of_value), (backward, of_backward) = self._mine(_find("05.a")), self._mine(_find("05.b"))
         print(
             f"Value and backward: {of_value}."
@@ -385,13 +385,13 @@ class Check:
         return entry, where
 
     def hand_in(self, notebook: str | Path | None = None) -> Note:
-        """Read the saved notebook as the grader will, say which cell it finds for each exercise, and write a zip file to hand in."""
+        """Read the saved notebook like the grader, list the cell that it finds for each exercise, and write a zip file to hand in."""
         from .hand_in import hand_in  # the grader's files are needed by nothing else here
 
         return hand_in(notebook, self._judged)
 
     def progress(self) -> Note:
-        """A small table of what has passed, from the file on this machine: the chapter of this notebook first, then the others."""
+        """A table of the exercises that have passed, from the file on this machine: this notebook's chapter first."""
         entries, complaint = progress.load()
         notebook = own.this_notebook()
         chapter = notebook.name[:2] if notebook else ""

@@ -20,7 +20,7 @@ NAME = "minigrad"  # of the entry in an output's metadata
 
 @dataclass(frozen=True)
 class Claim:
-    """What the notebook says of one answer: its score between 0 and 1, and the fingerprint of the program, or ""."""
+    """A verdict stored in the notebook's outputs: the score between 0 and 1, and the fingerprint of the program, or ""."""
 
     exercise: str
     score: float

@@ -1,6 +1,6 @@
-"""Comparing plain data with what was expected: exact, close or off, and where, in words.
+"""Compare plain data with the expected data: exact, close or off, and the place of the first difference.
 
-What lives here: `compare` and what it is made of. No sentence made here contains the expected value. What does not: running and judging.
+No sentence that is made here contains the expected value.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _direction(g: float, w: float) -> str:
 
 
 def structure(got: Any, want: Any) -> str:
-    """What is wrong with the form of `got`, or ""."""
+    """A sentence about a difference in form, or ""."""
     if is_odd(got):
         return (
             "not filled in yet (...)"
@@ -140,7 +140,7 @@ def _what(g: Any) -> str:
 
 
 def pairs(got: Any, want: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any]]:
-    """(place, what is there, what should be there) for every number or text of two structures of the same form."""
+    """(place, actual, expected) for every number or text of two structures of the same form."""
     if isinstance(want, dict):
         for k, w in want.items():
             yield from pairs(got[k], w, (*path, k))
@@ -152,7 +152,7 @@ def pairs(got: Any, want: Any, path: Path = ()) -> Iterator[tuple[Path, Any, Any
 
 
 def place(path: Path, parts: tuple[str, ...] = ()) -> str:
-    """A place in words: ("a",) is "a", (2,) is "entry 2", (0, 1) is "row 0, column 1"."""
+    """The text of a place: ("a",) is "a", (2,) is "entry 2", (0, 1) is "row 0, column 1"."""
     keys = list(path)
     words = [parts[keys.pop(0)]] if parts and keys and isinstance(keys[0], int) and keys[0] < len(parts) else []
     while keys and isinstance(keys[0], str):

@@ -20,7 +20,7 @@ from . import drivers
 
 
 class Kind(Enum):
-    """What a learner is asked to do."""
+    """The task of an exercise."""
 
     PREDICT = "predict"
     WARM_UP = "warm-up"
@@ -60,13 +60,13 @@ class Probe:
     atol: float = 1e-12
     raises: tuple[str, ...] = ()  # instead of a value: one of these exception names
     accept: Callable[..., str | None] | None = (
-        None  # instead of `want`: property(got, *args) -> None, or what is wrong with it
+        None  # instead of `want`: property(got, *args) -> None, or a sentence about the mistake
     )
     draw: Callable[[random.Random], tuple] | None = None  # fresh inputs for grading
     reads_as: Callable[[Any], Any] | None = None  # an answer that is right as well becomes the one in `want`
     parts: tuple[str, ...] = ()  # names for the places of a result that is a tuple
     note: Callable[..., str] | None = None  # a remark on a right answer: note(got, *args) -> a sentence, or ""
-    idea: str = ""  # what it tests, where the exercise gives its points by idea
+    idea: str = ""  # the idea that it tests, if points are given by idea
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Exercise:
 
     @property
     def parts(self) -> tuple[tuple[str, float, tuple[Probe, ...]], ...]:
-        """(name, its part of the points, the probes that all have to be right to earn it): the ideas, else every probe by itself."""
+        """(name, fraction of the points, probes that must all be right): one for each idea, else one for each probe."""
         if self.ideas:
             return tuple(
                 (idea, worth, tuple(p for p in self.probes if p.idea == idea)) for idea, worth in self.ideas.items()
@@ -207,7 +207,7 @@ class Exercise:
         return not (f"def {self.entry}(" in self.solution or f"class {self.entry}" in self.solution)
 
     def load(self, source: str) -> Any:
-        """Run `source` in place of the stub cell, and return what it binds to the entry's name."""
+        """Run `source` in place of the stub cell, and return the object that it binds to the entry's name."""
         if not self.graded:
             return _guess(source)
         code = compile(source, f"<{self.id}>", "exec")

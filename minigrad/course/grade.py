@@ -48,7 +48,7 @@ def grade(
     name: str = "minigrad",
     say: Callable[[str], None] = lambda text: None,
 ) -> list[dict[str, Any]]:
-    """Grade `submissions` into the folder `out` and return the records, one per student. What is already in its journal is kept."""
+    """Grade `submissions` into the folder `out` and return the records, one per student. Records in its journal are reused."""
     out.mkdir(parents=True, exist_ok=True)
     key = key or _key(out)
     ids = tuple(id for id, ex in exercises.items() if ex.graded and (not only or id in only or id[:2] in only))
@@ -66,7 +66,7 @@ def grade(
     ]  # fmt: skip
     missing = (
         call_the_roll(found, read_students(students)) if students else []
-    )  # after the tasks: a new list grades nobody again
+    )  # computed after the tasks, so editing the roster does not regrade
 
     def report(graded: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
         """Write what comes out of the records of all students."""
@@ -130,7 +130,7 @@ def _grade_tasks(
 
 
 def _about(setting: Setting) -> str:
-    """A fingerprint of what decides the grades besides what was handed in: the definitions, the engine, the key, the round."""
+    """A fingerprint of everything besides the submissions that grades depend on: definitions, engine, key, round."""
     digest = hashlib.sha256(repr((FORMAT, setting.round, setting.ids)).encode())
     digest.update(hmac.new(setting.key, b"fingerprint", hashlib.sha256).digest())
     for path in sorted(Path(__file__).resolve().parent.parent.rglob("*.py")):

@@ -174,7 +174,7 @@ class _Traced:
 
 @contextmanager
 def _alarm(limits: Limits) -> Iterator[None]:
-    """By the interval timers. The handlers, timers and trace function of before come back afterwards.
+    """By the interval timers. The previous handlers, timers and trace function are restored afterwards.
 
     An answer may catch TimeUp, so from then on it is raised before each of the answer's instructions, the first ones of a handler, too.
     Nothing is raised in this file nor in contextlib, which take the limit down, and libraries see it once: their `with` runs to its end.
@@ -300,7 +300,7 @@ def _modes_put_back() -> Iterator[None]:
 
 @contextmanager
 def _settings_put_back() -> Iterator[None]:
-    """What belongs to the whole kernel is as it was: random generators, the working folder, NumPy's error handling, the default dtype."""
+    """Restore the kernel's global state: random generators, the working folder, NumPy's error handling, the default dtype."""
     places: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = [
         (random.getstate, random.setstate),
         (_folder, _go_to),
@@ -348,7 +348,7 @@ def _recursion_capped() -> Iterator[None]:
 
 
 def _copied(args: tuple) -> tuple:
-    """The inputs once more. By way of bytes, where that is possible: thousands of small lists take a tenth of the time then."""
+    """A copy of the inputs, by pickling if possible, which is ten times as fast for thousands of small lists."""
     try:
         return cast("tuple", pickle.loads(pickle.dumps(args)))
     except (pickle.PicklingError, AttributeError, TypeError):  # a function without a name among them
@@ -397,7 +397,7 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
         outcome["late"], outcome["idle"] = True, spent() - began < limits.seconds / 2
     except BaseException as error:  # whatever it is, the kernel must go on
         outcome["error"] = _explain(error)
-    finally:  # again: the bell can ring in the `finally` above, as it does while Python comes back from a very deep call
+    finally:  # again: the time limit can expire in the `finally` above, for example while Python returns from a very deep call
         outcome["raised_limit"] |= sys.getrecursionlimit() not in (new_limit, old_limit)
         sys.setrecursionlimit(old_limit)
     outcome["printed"] = stream.text()
@@ -414,7 +414,7 @@ def borrowed(entry: Any) -> str:
 
 
 def run_probes(ex: Exercise, entry: Any, inputs: Mapping[str, tuple] | None = None) -> dict[str, dict]:
-    """Run every probe on an answer, in this process. After one that does not come back, the rest are not run."""
+    """Run every probe on an answer, in this process, until one exceeds the time limit."""
     outcomes: dict[str, dict] = {}
     for probe in ex.probes:
         outcomes[probe.name] = run(probe.driver, entry, (inputs or {}).get(probe.name, probe.args), ex.limits)

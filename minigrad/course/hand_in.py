@@ -25,7 +25,7 @@ MANIFEST = "manifest.json"
 
 
 def hand_in(name: str | Path | None, judged: Mapping[str, Claim]) -> Note:
-    """Say what the grader finds in a saved notebook and write NAME_hand_in.zip. `judged` is what `check` has said in this kernel."""
+    """Report which answers the grader finds in a saved notebook, and write NAME_hand_in.zip. judged: the verdicts in this kernel."""
     path = Path(name) if name is not None else this_notebook()
     if path is None or not path.is_file():
         there = ", ".join(p.name for p in sorted(Path().glob("*.ipynb"))) or "none"

@@ -1,7 +1,7 @@
-"""Judging outcomes: is a probe's result exact, close, or off, what does the answer score, and which hint does it get?
+"""Judge outcomes: whether a probe's result is exact, close or off, the score of the answer, and its hint.
 
-What lives here: pure functions on plain data, shared by the notebook's check and the batch grader. What does not: any learner's code or
-object. A judge is safe in the instructor's process, because it only ever sees what plain.py let through.
+Pure functions on plain data, shared by the notebook's check and the batch grader. Judging is safe in the instructor's process, because
+no object of a learner reaches it: plain.py converts all results.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The verdict on an answer. `score` is between 0 and 1; `mistake` names what was recognised, of the bank or in general."""
+    """The verdict on an answer. `score` is between 0 and 1; `mistake` is the name of a recognised mistake, of the bank or a general one."""
 
     lines: tuple[Line, ...]
     passed: bool

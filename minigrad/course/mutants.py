@@ -1,7 +1,6 @@
-"""Mutants of a program: its source with one thing broken in the way learners break it.
+"""Mutants of a program: its source with one typical mistake, and a sentence about each kind of mistake.
 
-What lives here: the breaking, with words for each kind of break. The tests demand that every mutant of a reference solution loses points,
-and symptoms.py recognises an answer that gives exactly what a mutant gives.
+The tests demand that every mutant of a reference solution loses points, and symptoms.py recognises an answer with the results of a mutant.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ TURNED = {
 
 
 def mutants(source: str) -> Iterator[tuple[str, str, str]]:
-    """(what was broken, the broken source, the kind in words) for every place where `source` can be broken.
+    """(the change, the broken source, a description) for every place where `source` can be broken.
 
     The first is stable: `old -> new`, numbered. The third completes "a right answer in which ...".
     """
@@ -46,9 +45,9 @@ OTHER = {"sin": "cos", "cos": "sin", "exp": "log", "log": "exp", "max": "min", "
 
 
 def confusions(source: str, most: int = 450) -> Iterator[tuple[str, str]]:
-    """(a broken source, the kind in words): off by one, a factor 2, one name for another, a mean for a sum. At most `most` of them.
+    """(a broken source, a description): off by one, a factor 2, one name for another, a mean for a sum. At most `most` of them.
 
-    They say what an answer looks like. Many are harmless in some program, so the tests do not demand that each loses points.
+    They describe an answer. Many are harmless in some programs, so the tests do not demand that each loses points.
     """
     tree = ast.parse(source)
     text_of = _Text(tree)
@@ -446,7 +445,7 @@ def _replaced(tree: ast.AST, path: tuple, new: ast.AST) -> ast.AST:
     if not path:
         return ast.fix_missing_locations(
             copy.deepcopy(new)
-        )  # ast.unparse asks for a line, and brackets a node that occurs twice
+        )  # ast.unparse needs a line number, and puts parentheses around a node that occurs twice
     (name, i), rest = path[0], path[1:]
     above, old = copy.copy(tree), getattr(tree, name)
     if i is None:
@@ -457,7 +456,7 @@ def _replaced(tree: ast.AST, path: tuple, new: ast.AST) -> ast.AST:
 
 
 class _Text:
-    """The source of a tree. What it shares with the program it was made from is not made text again: only one method is another one."""
+    """The source of a tree. Subtrees shared with the original program are not unparsed again, because usually one method differs."""
 
     def __init__(self, tree: ast.Module):
         self._known: dict[int, str] = {}

@@ -174,9 +174,7 @@ def preprocessors(root: str) -> list[type]:
             there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
             about = resources["nbgrader"]
             handed_out = _grade_ids(Path(root) / "source" / about["assignment"] / f"{about['notebook']}.ipynb")
-            for ex in (
-                exercises.values()
-            ):  # a grade cell that is gone comes back, whether it was deleted or its metadata were lost
+            for ex in exercises.values():  # restore a grade cell that was deleted or has lost its metadata
                 if f"grade-{_dashed(ex)}" in handed_out - there:
                     nb.cells.append(_grade_cell(ex, new_code_cell))
             for cell in nb.cells:

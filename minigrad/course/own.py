@@ -21,7 +21,7 @@ from .result import Note
 FILE = "my_engine.py"
 HEAD = "# My own engine: answers from minigrad's course that have passed. Later chapters use what is in here; edit it as you like.\n"
 BOUND = "__bound__"  # the names that the file itself binds: a check that runs an answer adds an engine to them
-_loaded: dict[tuple[str, str], types.ModuleType | str] = {}  # by path and content: a module, or what is wrong with it
+_loaded: dict[tuple[str, str], types.ModuleType | str] = {}  # by path and content: a module, or an error sentence
 
 
 def this_notebook() -> Path | None:
@@ -82,7 +82,7 @@ def source_of(answer: Any) -> str:
 
 
 def load(ex: Exercise, folder: Path) -> tuple[Any, str]:
-    """(what the file binds to the exercise's name, "") or (None, what is wrong). (None, "") where there is no file, or not this name."""
+    """(the object that the file binds to the exercise's name, ""), or (None, an error sentence). (None, "") without file or name."""
     path = folder / FILE
     try:
         text = path.read_text(encoding="utf-8")

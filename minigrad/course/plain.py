@@ -12,7 +12,7 @@ from typing import Any
 
 MAX_ITEMS = 20_000
 MAX_TEXT = 2_000
-MISSING = "this entry is missing"  # what a driver says of a dict that lacks one
+MISSING = "this entry is missing"  # a driver's report about a dict
 
 
 def odd(what: str) -> dict[str, str]:
@@ -93,7 +93,7 @@ def safe_name(x: Any) -> str:
 
 
 def describe(x: Any) -> str:
-    """What plain data is, in words, without the numbers in it."""
+    """A description of plain data without its numbers."""
     if is_odd(x):
         return str(x["!"])
     if x is None:

@@ -1,7 +1,6 @@
-"""The course's notebooks as they were published: never a copy in which somebody has worked.
+"""The course's notebooks as published, not a copy with answers in it.
 
-What lives here: where they come from (the last commit of a checkout, or the files of the wheel) and the check that none holds
-an answer. What does not: copying them (__main__.py).
+They are read from the last commit of a checkout, or from the wheel, and checked to contain no answer. __main__.py copies them.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ def chapters() -> list[Chapter]:
 
 
 def read(paths: list[Path]) -> list[Chapter]:
-    """The notebooks in these files; what is no file is left out."""
+    """The notebooks in these files. Paths without a file are skipped."""
     return [Chapter(path.name, path.read_bytes()) for path in paths if path.is_file()]
 
 
 def _committed() -> list[Chapter]:
     """The notebooks of the last commit; [] if git is not installed or cannot read the checkout."""
-    # The checkout may belong to another account: git then reads it only if it is told that this is meant.
+    # The checkout may be owned by another account: git then requires safe.directory.
     git = ["git", "-c", f"safe.directory={ROOT}", "-C", str(ROOT)]
     command = [*git, "archive", "--format=tar", "HEAD", "notebooks"]
     try:

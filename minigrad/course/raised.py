@@ -1,6 +1,6 @@
-"""What is said of an exception that an answer raised: one sentence about it, and a hint what to look for.
+"""A sentence and a hint about an exception that an answer raised.
 
-What lives here: words. What does not: catching (guard.py). A learner gets no traceback here: the cell itself gives one when it is run.
+Exceptions are caught in guard.py. There is no traceback here; the learner's own cell shows one.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def error_sentence(error: Mapping[str, Any]) -> str:
-    """What was raised and where, for a person. A traceback is not shown: the cell itself gives one when it is run."""
+    """The exception and its line in one sentence, without a traceback, which the learner's own cell shows."""
     if error["type"] in ("Borrowed", "ByHand"):
         return str(error["message"])
     where = error.get("where")

@@ -38,7 +38,7 @@ def _code_html(text: str) -> str:
     return "".join(f"<code>{p}</code>" if i % 2 and i < len(parts) - 1 else p for i, p in enumerate(parts))
 
 
-# JupyterLab shows stored SVG pictures at full width, however narrow the column. Nearly every page has a check's stored output to say so.
+# JupyterLab shows stored SVG pictures at full width, however narrow the column. Nearly every page has a stored output with this rule.
 FIT = "<style>.jp-RenderedSVG img{max-width:100%;height:auto}</style>"
 
 
@@ -64,7 +64,7 @@ class Result:
     say: str = ""
     footer: str = ""
     ideas: tuple[tuple[str, bool], ...] = ()  # each idea that earns points, and whether it is there
-    next: str = ""  # what is not written yet
+    next: str = ""  # a sentence about the part that is not written yet
     claim: Claim | None = None  # for the grader, in the metadata of the output
 
     @property

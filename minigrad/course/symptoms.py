@@ -65,8 +65,8 @@ def _written(x: Any) -> str:
 
 
 def _shown(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]) -> str:
-    """Of a program, the smallest wrong probe: what came and what was wanted. "" where either is too long to compare at a glance, and of
-    inputs that were drawn for a student."""
+    """The smallest wrong probe of a program: its result and the expected one. "" if either is long, and for inputs that were drawn for a
+    student."""
     if inputs or ex.is_value or _repairs(ex):
         return ""
     told = []
@@ -177,7 +177,7 @@ def _repairs(ex: Exercise) -> bool:
 
 
 class _Case:
-    """One wrong probe: its inputs, what came back, and what should have."""
+    """One wrong probe: its inputs, its result, and the expected result."""
 
     def __init__(self, probe: Probe, args: tuple, got: Any, want: Any, inside: tuple = ()):
         self.probe, self.args, self.got, self.want = probe, args, got, want
@@ -597,7 +597,7 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def _returned_input(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
-    """What comes back is one of the inputs, in every wrong probe."""
+    """The result is one of the inputs, in every wrong probe."""
     for i in range(min(len(c.args) for c in cases)):
         if all(_alike(c.got, c.args[i]) and not _number(c.got) for c in cases):
             name = _argument_name(ex, cases[0], i)
@@ -629,7 +629,7 @@ NEEDED = 3  # independent wrong numbers that a general fingerprint must fit: one
 
 
 def _evidence(cases: list[_Case]) -> int:
-    """How many different wrong numbers there are, each with what it should be."""
+    """How many different pairs of a wrong number and the right one there are."""
     return len({(round(g, 9), round(w, 9)) for c in cases for g, w in c.leaves if math.isfinite(g) and not _near(g, w)})
 
 
@@ -792,10 +792,10 @@ def _powers(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     return "", ""
 
 
-# ---- answers that are the right one with one thing broken -------------------------------------------------------------------------------
+# ---- right answers with one mistake --------------------------------------------------------------------------------------------------
 
 QUICK = Limits(seconds=0.05, wall=1.0)
-_endless: set[tuple[str, str]] = set()  # mutants that did not come back once
+_endless: set[tuple[str, str]] = set()  # mutants that have exceeded the time limit
 
 
 @cache
@@ -819,7 +819,7 @@ def _outcome_of_mutant(id: str, source: str, probe: str, args: Frozen) -> dict |
 def _mutant(
     ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
 ) -> tuple[str, str] | None:
-    """The reference solution with one thing broken, when it gives exactly what the answer gives in every wrong probe."""
+    """A mutant of the reference solution that gives the results of the answer in every wrong probe."""
     if exercises.get(ex.id) is not ex:
         return None
     probes = [p for p in ex.probes if p.name in wrong and p.name in outcomes and not outcomes[p.name]["late"]]
@@ -943,7 +943,7 @@ def _between(ex: Exercise, cases: list[_Case]) -> tuple[str, str] | None:
 
 
 def _same_names(cases: list[_Case]) -> bool:
-    """False for dicts of graphs with different names, and for what a driver has found out, whose names a learner has not heard."""
+    """False for dicts of graphs with different names, and for reports of a driver, whose keys learners do not know."""
     names = [set(c.want) if isinstance(c.want, dict) else None for c in cases]
     known = (*DRAWN, call, call_by_hand, custom)
     return all(n == names[0] and (not n or c.probe.driver in known) for n, c in zip(names, cases, strict=True))
@@ -976,7 +976,7 @@ def _parts(cases: list[_Case]) -> tuple[str, str] | None:
 def _simplest(
     ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
 ) -> tuple[str, str]:
-    """Another probe that asks the same with other inputs is right."""
+    """Another probe with the same driver and other inputs is right."""
     failed = next((p for p in ex.probes if p.name in wrong), None)
     if failed is None:
         return "", ""

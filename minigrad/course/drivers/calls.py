@@ -40,7 +40,7 @@ def modes() -> dict[str, Any]:
 
 
 class ByHand(Exception):
-    """The answer asks the engine for what the exercise asks to be written by hand."""
+    """The answer calls an engine function that the exercise wants written by hand."""
 
 
 @contextmanager

@@ -76,7 +76,7 @@ class Ended:
 
 
 def walk_chain(entry: Any, n: int) -> Any:
-    """Run the learner's walk down a chain of n nodes; what it found, in short."""
+    """Run the learner's walk down a chain of n nodes. Returns a summary of its result."""
     names = entry(Ended(chain_of_nodes(n)))
     if not isinstance(names, list):
         return names

@@ -73,7 +73,7 @@ def _ladder(data: float, rungs: int) -> list[Node]:
 
 
 def _falling(x_data: float) -> list[Node]:
-    """y = 1 - x²: the results are smaller than what they are made from."""
+    """y = 1 - x²: the results are smaller than their operands."""
     x = Node(x_data, name="x")
     p = mul(x, x, "p")
     q = mul(p, Node(-1.0, name="-1"), "q")
@@ -155,7 +155,7 @@ def _apply(cls: Any, expression: str, inputs: dict[str, float]) -> tuple[Any, di
 
 
 def users_first(root: Any) -> list[Any]:
-    """Every node of a learner's graph, users before what they use."""
+    """Every node of a learner's graph, users before their operands."""
     seen, order, stack = set(), [], [(root, False)]
     while stack:
         node, done = stack.pop()
@@ -239,7 +239,7 @@ def score_of(entry: Any, seed: int) -> Any:
 
 
 def first_steps(entry: Any, seed: int) -> Any:
-    """Watch the first three backward passes of the training: which leaves stay, what they hold when a pass begins, how they move."""
+    """Observe the first three backward passes of a training: which leaves persist, their gradients before each pass, how they move."""
     _, names = own_engine(entry)
     passes: list[dict[int, tuple[Any, float, float]]] = []
     slopes: list[dict[int, float]] = []

@@ -62,7 +62,7 @@ def _nudged(entry: Any) -> Any:
 
 
 def hvp_nudged(entry: Any, n: int, seed: int) -> Any:
-    """What the learner's hvp_nudged makes of a gradient in numpy, how often it asks for one, and whether x and v are as they were."""
+    """The result of the learner's hvp_nudged for a gradient in numpy, the number of its gradient calls, whether x and v are unchanged."""
     x, v, a = _hvp_setup(n, seed)
     before, calls = (x.tolist(), v.tolist()), []
 

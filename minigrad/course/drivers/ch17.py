@@ -11,7 +11,7 @@ from .calls import by_hand, import_torch, leaf64
 
 
 def _adamw_run(entry: Any, params: list, grads: list, settings: dict[str, Any]) -> Any:
-    """The parameters, as tensors, and after each step what they are, as one list of numbers."""
+    """The parameters as tensors, and their values after each step as one list of numbers."""
     tensors, state, path = [leaf64(p) for p in params], {}, []  # type: ignore[var-annotated]
     mine = list(tensors)
     for at_step in grads:
@@ -67,7 +67,7 @@ def attention_of(entry: Any, q: Any, k: Any, v: Any, causal: bool, g: Any) -> An
     return [
         out.detach().tolist(),
         *((x * 0 if x.grad is None else x.grad).tolist() for x in leaves),
-    ]  # what is not used has no slope
+    ]  # an unused parameter has no gradient
 
 
 @cache

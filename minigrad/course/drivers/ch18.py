@@ -31,7 +31,7 @@ def _hooks_of(model: Any) -> int:
 
 
 def watched_once(entry: Any, rows: list[list[float]]) -> Any:
-    """What was noted for each layer in one run: the numbers of its only entry."""
+    """The record of each layer after one run: the numbers of its only entry."""
     model, x = watched_model(rows)
     with entry(model) as seen:
         model(x)

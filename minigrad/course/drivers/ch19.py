@@ -48,7 +48,7 @@ def _outputs(name: str, operation: Callable, Value: type, leaves: list[Any]) -> 
 def _pulled(
     name: str, operation: Callable, Value: type, numbers: list[float], scale: float, old: float, twice: bool
 ) -> Any:
-    """The mixed outputs at some numbers, and what the inputs' gradients are after a backward pass. `old` is what they were before."""
+    """The mixed outputs at some numbers, and the inputs' gradients after a backward pass. `old` is their value before it."""
     leaves = [Value(x) for x in numbers]
     if twice:
         leaves[-1] = leaves[0]

@@ -1,11 +1,11 @@
-"""Running one exercise of one submission in a process of its own, and judging what comes back.
+"""Run one exercise of one submission in a separate process, and judge the outcomes. The judge's side; the process is child.py.
 
-What lives here: the judge's side. `grade_answer` draws the inputs, has them run, and judges plain data; the kit is a copy of the engine and
-of the drivers without any solution, which is all that a child can import. What does not: the other side (child.py), reading notebooks.
+`grade_answer` draws inputs, has the answer run on them, and judges plain data. The kit is a copy of the engine and of the drivers without
+any solution, and all that a child can import.
 
-A child gets a source text, driver names and inputs; it returns outcomes as JSON through a pipe of its own, and what it prints is thrown
-away. The judge never imports, executes or unpickles what a student wrote. A forged result is only a wrong answer: expected values are
-not in the child. What the operating system really refuses is measured (sandbox.py) and said in the report.
+A child gets a source text, driver names and inputs. It returns outcomes as JSON through a pipe; its output is discarded. The judge never
+imports, executes or unpickles a student's code. A forged result is only a wrong answer, because expected values are not in the child. The
+restrictions of the operating system are measured (sandbox.py) and listed in the report.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ check = _Mute()  # a cell may call check(...) beside its answer; here it says no
 
 @dataclass(frozen=True)
 class Grade:
-    """The grade of one exercise. `ran` says how the process ended: "ok", "untried", or a sentence."""
+    """The grade of one exercise. `ran` is how the process ended: "ok", "untried", or a sentence."""
 
     id: str
     score: float  # between 0 and 1
@@ -247,7 +247,7 @@ def _clean(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def without_folders(text: str) -> str:
-    """`text` with every absolute path cut down to its last part: where the grader's files are is nobody's business."""
+    """`text` with every absolute path shortened to its last part, so that no report reveals the grader's folders."""
     return re.sub(r"(?<![\w:/.])/(?:[^\s'\"/]+/)+", "…/", text)
 
 

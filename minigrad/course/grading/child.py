@@ -93,7 +93,7 @@ def _preload() -> None:
 
 
 def _run_apart(job: Mapping[str, Any], setting: Mapping[str, Any], runs: str, wall: float) -> tuple[bytes, str]:
-    """Run one job in a child with an empty folder of its own; what it wrote, and "" or how it ended."""
+    """Run one job in a child with an empty folder. Returns its output, and "" or a sentence about how it ended."""
     empty = tempfile.mkdtemp(dir=runs)
     if setting["who"]:
         os.chown(empty, *setting["who"][:2])
@@ -164,7 +164,7 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
     put_back = [_snapshot(module) for name, module in [*sys.modules.items()] if name.startswith(drivers.__name__)]
     loaded = run(_load, (job["source"], job["entry"], job["helpers"], job["after"]), (), limits)
     if _entry and not loaded["late"]:
-        loaded["error"] = None  # as in a notebook: what was defined before the error is there
+        loaded["error"] = None  # as in a notebook: names defined before the error exist
     for probe, driver in zip(job["probes"], measures, strict=True):
         outcome = loaded
         if not (loaded["error"] or loaded["late"]):
@@ -217,7 +217,7 @@ def _load(job: tuple[str, str, list[str], list[str]]) -> None:
         for number, part in enumerate(parts):
             try:
                 exec(compile(part, f"<{name} {number}>", "exec"), namespace)
-            except Exception:  # what it would have defined is missed where it is used, and named there
+            except Exception:  # a missing name is reported where it is used
                 pass
 
     run_parts(helpers, "helper")

@@ -1,4 +1,4 @@
-"""The journal of a run: what has been graded is on the disk before the next is begun, and survives a power cut."""
+"""The journal of a run: each record is on the disk before the next submission starts, and survives a power cut."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Journal:
         return self
 
     def __exit__(self, kind: type | None, *_: object) -> None:
-        if kind is not None:  # stopped by a person or an error, not killed: nobody is to blame
+        if kind is not None:  # stopped by a person or an error, not killed by a submission
             for student, (fingerprint, _times) in list(self.begun.items()):
                 if student in self._now:
                     self._write({"student": student, "fingerprint": fingerprint, "begun": -1})

@@ -41,7 +41,7 @@ class Cell:
     tagged: str = ""  # by {"minigrad": {"exercise": ...}}
     marked: str = ""  # by a comment: # exercise 05.b
     number: int = 0  # its place among all cells of the notebook, from 1
-    claims: tuple[Claim, ...] = ()  # what `check` has said in its outputs
+    claims: tuple[Claim, ...] = ()  # verdicts of `check` in its outputs
 
     @property
     def ids(self) -> set[str]:
@@ -119,7 +119,7 @@ class Notebook:
 
     @cached_property
     def calls(self) -> dict[str, list[tuple[int, ast.expr | None]]]:
-        """For each exercise the cells that call `check` for it, and what is handed over."""
+        """For each exercise the cells that call `check` for it, and the argument."""
         found: dict[str, list[tuple[int, ast.expr | None]]] = {}
         for number, cell in enumerate(self.cells):
             if "check" not in cell.source:
@@ -179,12 +179,12 @@ class Notebook:
 
     @cached_property
     def of_the_course(self) -> bool:
-        """Whether anything but the names that it binds says that this notebook belongs to the course."""
+        """Whether anything besides the names that it binds identifies this as a notebook of the course."""
         return bool(self.chapters) or any("minigrad" in cell.source for cell in self.cells)
 
 
 def read_notebook(data: bytes, name: str = "") -> Notebook:
-    """The code cells of a notebook of format 3 or 4, whatever else is in it. Raises ValueError in words for what is none."""
+    """The code cells of a notebook of format 3 or 4. Raises ValueError, with a sentence, for any other data."""
     try:
         raw = json.loads(data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace"))
     except (ValueError, RecursionError) as error:
@@ -281,7 +281,7 @@ TOKEN = re.compile(r'''"{3}(?:[^"\\]|\\.|"(?!""))*(?:"{3}|\Z)|\'{3}(?:[^'\\]|\\.
 
 @dataclass(frozen=True)
 class Answer:
-    """The cell that answers an exercise, the definitions of other cells that it uses, and by what it was found."""
+    """The cell that answers an exercise, the definitions of other cells that it uses, and how it was identified."""
 
     source: str
     helpers: tuple[str, ...] = ()
@@ -297,14 +297,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Book:
-    """What is graded of one notebook: its name, when it was changed, and its answers by exercise."""
+    """The graded part of a notebook: its name, its time of change, and its answers by exercise."""
 
     name: str
     when: float
     answers: dict[str, Answer]
-    claims: dict[str, Claim] = field(
-        default_factory=dict
-    )  # by exercise: what `check` has said in the notebook, the last time
+    claims: dict[str, Claim] = field(default_factory=dict)  # by exercise: the last verdict of `check` in the notebook
     content: str = ""  # a hash of its cells with their outputs
 
 
@@ -594,7 +592,7 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[tuple[str
 
 
 def _used_at_once(statement: ast.stmt) -> set[str]:
-    """The names that a definition or an assignment looks up when it runs, not when what it defines is called."""
+    """The names that a definition or an assignment looks up when it runs, not when the defined function is called."""
     parts: list[ast.AST] = []
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         parts = [*statement.decorator_list, *statement.args.defaults]
@@ -650,7 +648,7 @@ def bound(statement: ast.stmt) -> set[str]:
 
 
 def needed(source: str) -> set[str]:
-    """The names of the namespace that a program, or a function defined in it, looks up. Nothing is compiled: that can take for ever."""
+    """The global names that a program, or a function defined in it, looks up. By the syntax tree, because compiling can take forever."""
     try:
         todo = [symtable.symtable(source, "<cell>", "exec")]
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):

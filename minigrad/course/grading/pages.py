@@ -237,7 +237,7 @@ def _of(worth: float, earned: bool) -> str:
 
 
 def _inside(ex: Exercise, probe: Probe, args: tuple, level: str, got: str) -> str:
-    """What a probe did, for after the deadline: the call, what the answer gave, what is right, and how to see it again."""
+    """Details of a probe for after the deadline: the call, the result, the expected result, and how to repeat it."""
     given = ", ".join(map(in_short, args))
     rows = []
     if not ex.is_value:

@@ -1,8 +1,8 @@
-"""Reading what was handed in: in a process of its own, under limits of processor time, memory and size.
+"""Read submissions in a separate process with limits of processor time, memory and size.
 
-What lives here: `Reader`, a fork server that runs no learner's code and still trusts no learner's file, and what its child does with one
-of them: unpack it, read the notebooks, choose the answers. What does not: how an answer is found (notebooks.py), running it (answers.py).
-A file that is too large, too deep or too costly ends the child; the grader hears of it in one sentence and goes on.
+`Reader` is a fork server. It runs no learner's code, but does not trust learners' files either: a child unpacks one, reads the notebooks
+and chooses the answers (notebooks.py). A file that is too large, too deep or too costly ends the child; the grader gets one sentence and
+continues.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Read:
 
     books: tuple[Book, ...] = ()
     problems: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()  # chapters of which something could not be read; "*" where nothing says which
+    unread: tuple[str, ...] = ()  # chapters with unreadable parts; "*" for an unknown chapter
 
 
 class Reader(ForkServer):
@@ -77,7 +77,7 @@ def _book_of(b: Mapping[str, Any]) -> Book:
 
 
 def main() -> None:
-    """Load every definition once, then read each file that is asked for in a limited child."""
+    """Load every definition once, then read each requested file in a limited child."""
     list(exercises.values())
     serve({}, lambda job: fork(lambda put: _child(job, put), job["box"]["wall"]))
 
@@ -94,7 +94,7 @@ def _child(job: Mapping[str, Any], put: int) -> None:
 
 
 def read(job: Mapping[str, Any]) -> Read:
-    """What the file of a job holds. Whatever goes wrong with a part of it is a problem, in words."""
+    """The contents of a job's file. An error in one part becomes a sentence in `problems`."""
     books: list = []
     problems: list = []
     unread: set[str] = set()

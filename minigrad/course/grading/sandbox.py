@@ -125,7 +125,7 @@ SET_OWNER, SET_OWNER_IOCTL = (8, 10, 15), (0x8901, 0x8902)
 
 
 def _filter() -> bytes | None:
-    """The seccomp program: what is refused answers EPERM, a clone without CLONE_THREAD too, clone3 answers ENOSYS so that threads work."""
+    """The seccomp program. Refused calls return EPERM, also clone without CLONE_THREAD; clone3 returns ENOSYS so that threads work."""
     known = REFUSED_CALLS.get(platform.machine())
     if known is None or sys.maxsize < 1 << 32:
         return None
@@ -175,7 +175,7 @@ class _Program(ctypes.Structure):
 def own_world(runs: str) -> tuple[bool, bool]:
     """Move this process, and what it starts, into a network without any interface, and mount a small disk on the folder `runs`.
 
-    Returns which of the two the system has let us do.
+    Returns which of the two succeeded.
     """
     if not LINUX:
         return False, False
@@ -195,7 +195,7 @@ def own_world(runs: str) -> tuple[bool, bool]:
     options = f"size={DISK},nr_inodes={FILES},mode=711".encode()
     private = (
         libc.mount(b"none", b"/", None, ctypes.c_ulong(0x44000), None) == 0
-    )  # MS_REC | MS_PRIVATE: nobody else sees the mount
+    )  # MS_REC | MS_PRIVATE: the mount is invisible outside
     return True, private and libc.mount(
         b"tmpfs", os.fsencode(runs), b"tmpfs", ctypes.c_ulong(0xE), options
     ) == 0  # no suid, dev, exec
@@ -257,7 +257,7 @@ def _become(who: tuple[int, int, bool]) -> None:
 def enter(
     box: Mapping[str, Any], folder: str, rules: int | None, who: tuple[int, int, bool] | None, own_users: bool
 ) -> dict[str, bool]:
-    """Give up everything that can be given up, for ever, but `folder` to write in. Returns what the kernel accepted."""
+    """Irrevocably drop all permissions except writing in `folder`. Returns the restrictions that the kernel accepted."""
     have = {"files": False, "calls": False, "nobody": False}
     if who is not None:
         _become(who)
@@ -267,8 +267,8 @@ def enter(
     if not LINUX:
         return have
     libc = _libc()
-    libc.prctl(4, 0, 0, 0, 0)  # no core, and nobody of the same user may look into this process
-    if libc.prctl(38, 1, 0, 0, 0) != 0:  # no new privileges: both of the following ask for it
+    libc.prctl(4, 0, 0, 0, 0)  # PR_SET_DUMPABLE=0: no core dumps, no ptrace by the same user
+    if libc.prctl(38, 1, 0, 0, 0) != 0:  # no new privileges: required by both of the following
         return have
     if who is None:  # in a user namespace of our own we have every right of root's there: put them down
         libc.capset(struct.pack("=Ii", 0x20080522, 0), bytes(24))
@@ -313,7 +313,7 @@ def hashes(folders: Iterable[str]) -> frozenset[bytes]:
 
 
 def watch(hidden: frozenset[bytes]) -> None:
-    """The audit hook: the same refusals once more, inside Python, with a sentence. It also takes ctypes away."""
+    """The audit hook: the same restrictions inside Python, with a sentence. It also blocks ctypes."""
     realpath, fsdecode, dirname, sha256 = os.path.realpath, os.fsdecode, os.path.dirname, hashlib.sha256
 
     def hook(event: str, args: tuple) -> None:
@@ -356,7 +356,7 @@ def _refused(*acts: Callable[[], Any]) -> bool:
 
 
 def _set_owner(call: Callable[..., Any], command: int, value: Any) -> None:
-    """Ask for a pipe's signals to go to another process."""
+    """Request that a pipe's signals are sent to another process."""
     get, put = os.pipe()
     try:
         call(put, command, value)
@@ -376,7 +376,7 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
     def connect() -> None:
         with socket.socket() as s:
             s.settimeout(0.2)
-            s.connect(("192.0.2.1", 9))  # an address for documentation: nobody is there
+            s.connect(("192.0.2.1", 9))  # an address reserved for documentation
 
     def network() -> bool:
         try:

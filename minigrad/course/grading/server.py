@@ -1,7 +1,7 @@
-"""A fork server: a process that is asked for one job at a time and does each in a fresh child, which it ends when the job is done.
+"""A fork server: a process that runs one job at a time, each in a fresh child that ends with the job.
 
-What lives here: both sides of the pipe, messages, and `fork`. What does not: any particular job (child.py runs answers, reader.py reads
-files). This file travels into the kit.
+Both sides of the pipe, the messages, and `fork`. The jobs are in child.py (run answers) and reader.py (read files). This file is copied
+into the kit.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Box:
 
 
 class ForkServer:
-    """A process that is asked for one job at a time and does each in a fresh child. What it says first is in `hello`."""
+    """A process that runs one job at a time, each in a fresh child. Its first message is in `hello`."""
 
     def __init__(self, command: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None):
         self.command, self.env, self.cwd = list(command), env, cwd
-        self.first: Any = None  # what it is told once, before any job
+        self.first: Any = None  # the message that is sent once, before any job
         self.hello: dict[str, Any] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -147,7 +147,7 @@ def serve(hello: Mapping[str, Any], work: Callable[[Any], tuple[bytes, str]]) ->
 def fork(
     work: Callable[[int], None], wall: float, most: int = MAX_MESSAGE - 100, too_much: Callable[[], bool] | None = None
 ) -> tuple[bytes, str]:
-    """Call `work(pipe)` in a child; what it wrote, and "" or how it ended. When this returns, nothing of it is left.
+    """Call `work(pipe)` in a child. Returns its output, and "" or a sentence about its end. No process remains afterwards.
 
     It is ended when it has written `most` bytes, after `wall` seconds, or as soon as `too_much()`.
     """

@@ -1,8 +1,7 @@
-"""Who has handed in what: a class in any layout, and what is packed in a student's file.
+"""Find the submissions of a class, and unpack them.
 
-What lives here: the layouts in which submissions arrive (nbgrader's, one folder each, a flat folder, the zip files of Canvas and Moodle),
-and unpacking. What does not: notebooks (notebooks.py), limits; what opens a student's file here is called by reader.py, in a process that
-has them. Zip files are never unpacked to disk.
+Supported layouts: nbgrader's, one folder per student, a flat folder, the zip files of Canvas and Moodle. Functions that open a student's
+file are called by reader.py, in a process with limits. Zip files are never unpacked to disk.
 """
 
 from __future__ import annotations
@@ -175,7 +174,7 @@ def collect(root: Path) -> list[Submission]:
         if path.is_symlink():
             found.give(inside, None, f"{inside.name} is a symbolic link: refused")
         elif path.is_dir():
-            found.give(inside / "x", None)  # an empty folder belongs to the user, too
+            found.give(inside / "x", None)  # an empty folder is a submission, too
         else:
             found.give_file(inside, Source(str(path)))
     for submission in found.submissions.values():
@@ -275,14 +274,14 @@ def _who(inside: PurePosixPath) -> tuple[str, dict[str, str]]:
     return stem or inside.stem, {}
 
 
-# ---- what is in a file: only ever in a limited process (reader.py) ---------------------------------------------------------------------
+# ---- the contents of a file: only in a limited process (reader.py) ------------------------------------------------------------------
 
 
 Part = tuple[str, float, Callable[[], bytes]]  # the name of a notebook, its time, and its bytes when they are wanted
 
 
 def expand(source: Source) -> tuple[list[Part], list[str]]:
-    """The notebooks in a file that was handed in: itself, or what is in a zip file, and in zip files in that. Then what was refused."""
+    """(notebooks, problems) of a submitted file: a notebook, or a zip file, which may contain further ones."""
     parts: list[Part] = []
     problems: list[str] = []
     try:

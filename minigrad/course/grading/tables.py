@@ -123,7 +123,7 @@ def wide(c: Class) -> list[Sequence[Any]]:
 
 
 def canvas(c: Class) -> list[Sequence[Any]]:
-    """Canvas matches rows by its own ID, or by login where there is none. What is not settled is left empty, not zero."""
+    """Canvas matches rows by its own ID, or by login where there is none. Unsettled grades are left empty, not zero."""
     rows: list[Sequence[Any]] = [("Student", "ID", "SIS User ID", "SIS Login ID", "Section", c.name)]
     rows.append(("    Points Possible", "", "", "", "", c.top))
     for row in c.rows:
@@ -168,7 +168,7 @@ def file_names(students: Sequence[str]) -> dict[str, str]:
 
 
 def similar(records: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> list[tuple[str, str, str, str]]:
-    """Pairs of students whose answers to an exercise are nearly the same program, as (exercise, student, other, what is alike).
+    """Pairs of students whose answers to an exercise are nearly the same program, as (exercise, student, other, similarity).
 
     Answers near the reference solution or a known mistake are left out, and so is a program that many share: it is the obvious one. An
     answer that is the reference solution itself, word for word, has a row of its own: it shows that the exercise was completed. Notebooks
