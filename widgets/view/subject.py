@@ -42,17 +42,17 @@ OUTDATED = "An input was changed after {} was computed, so the recorded operatio
 TABLES = 400  # nodes of a Tensor graph, four times as many of a Value graph, up to which there are sliders
 
 
-def compiled_step(thing: object) -> Any:
-    """`thing` if it is a step compiled by minigrad.compile, else None."""
+def compiled_step(root: object) -> Any:
+    """`root` if it is a step compiled by minigrad.compile, else None."""
     module = sys.modules.get("minigrad.program.step")
-    return thing if module is not None and isinstance(thing, module.CompiledStep) else None
+    return root if module is not None and isinstance(root, module.CompiledStep) else None
 
 
-def not_a_graph(thing: object) -> str:
-    """Why `thing` has no graph, and what to show instead, as sentences; "" if it has a graph."""
-    if is_tensor(thing):
+def not_a_graph(root: object) -> str:
+    """Why `root` has no graph, and what to show instead, as sentences; "" if it has a graph."""
+    if is_tensor(root):
         return ""
-    if step := compiled_step(thing):
+    if step := compiled_step(root):
         if step.shown is None:
             return (
                 step.why
@@ -61,25 +61,25 @@ def not_a_graph(thing: object) -> str:
         if step.shown.pictured is None:
             return f"{step.__name__} has a program, but kept no graph that could be shown. Show a result of the step that you wrote."
         return ""
-    if isinstance(thing, Value) or not (why := why_no_graph(thing)):
+    if isinstance(root, Value) or not (why := why_no_graph(root)):
         return ""
-    kind = type(thing).__name__
-    if isinstance(thing, (int, float)):
+    kind = type(root).__name__
+    if isinstance(root, (int, float)):
         return (
-            f"There is no graph behind a plain number ({thing!r}). "
-            f"Compute it from a Value, for example x = Value({thing!r}); y = x * x, and show y."
+            f"There is no graph behind a plain number ({root!r}). "
+            f"Compute it from a Value, for example x = Value({root!r}); y = x * x, and show y."
         )
-    if isinstance(thing, (list, tuple, set, dict)):
-        items = thing.values() if isinstance(thing, dict) else thing
+    if isinstance(root, (list, tuple, set, dict)):
+        items = root.values() if isinstance(root, dict) else root
         if any(isinstance(item, Value) for item in items):
             return f"A {kind} of Values has no single graph. Show one of them, or their sum: sum(values)."
         return f"A {kind} has no graph. Show a Value or a Tensor: the result of a computation."
-    if isinstance(thing, type) or callable(thing):
-        what = "class" if isinstance(thing, type) else "function"
-        return f"{getattr(thing, '__name__', kind)} is a {what}, not a result. Call it with a Value and show what it returns."
+    if isinstance(root, type) or callable(root):
+        what = "class" if isinstance(root, type) else "function"
+        return f"{getattr(root, '__name__', kind)} is a {what}, not a result. Call it with a Value and show what it returns."
     if why != NO_OBJECT:
         return f"This {kind} has no graph to show: {why}."
-    return (f"A{a_kind(thing)[1:]} has no graph to show. Show the result of a computation: a Value, a Tensor, or an object of a "
+    return (f"A{a_kind(root)[1:]} has no graph to show. Show the result of a computation: a Value, a Tensor, or an object of a "
             "scalar class of your own, which keeps its number and the objects that it was computed from.")  # fmt: skip
 
 
