@@ -19,6 +19,8 @@ from nbformat import NotebookNode
 
 from widgets.stored import WIDGET, picture_of
 
+from . import alive
+
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 KERNEL = {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}
@@ -110,6 +112,8 @@ def without_paths(text: str) -> str:
 def store(path: Path) -> None:
     """Run the notebook at `path` and write it back."""
     nb = clean(execute(nbformat.read(path, as_version=4), path.parent))
+    if path.name in alive.NOTEBOOKS:
+        alive.record(nb, execute)
     nbformat.write(nb, path)
 
 

@@ -17,11 +17,12 @@ ENGINE, START = "05_build_the_engine.ipynb", "00_start_here.ipynb"
 
 
 @pytest.fixture
-def days(tmp_path, chromium_path, browser_context):
+def days(tmp_path, chromium_path, browser_context, monkeypatch):
     """A function: a new JupyterLab on the same folder and home; returns how to open a notebook in it."""
     home, folder = tmp_path / "home", tmp_path / "my-course"
     home.mkdir()
-    course.copy(folder)
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(home / "data"))  # the server's, so that it trusts the copies
+    course.trust(course.copy(folder)[0])
     pages, servers = [], []
 
     def stop():
@@ -76,10 +77,27 @@ def test_three_days(days):
     open_ = days()
     nb = open_(START)
     assert nb.page.locator(".jp-InputPrompt").all_inner_texts().count("[ ]:") > 2, "nothing says that it has run"
-    expect(nb.page.get_by_text("This picture is stored.").first).to_be_visible()
+    nb.page.set_viewport_size({"width": 1280, "height": 800})
+    alive = nb.page.locator(".mg-stored .mg-fit-line")
+    expect(alive).to_be_visible()
+    for theme in nb.themes():
+        nb.shot(f"opened-1280-{theme}")
+    slider = alive.get_by_role("slider", name="w")
+    expect(slider).to_be_in_viewport()
+    expect(alive.get_by_role("status")).to_contain_text("15.2")
+    slider.focus()
+    nb.page.keyboard.press("End")
+    expect(alive.get_by_role("status")).not_to_contain_text("15.2")  # nothing has run
+    nb.page.set_viewport_size({"width": 820, "height": 1000})
+    for theme in nb.themes():
+        nb.shot(f"opened-820-{theme}")
+    nb.page.set_viewport_size({"width": 1400, "height": 1000})
+    place = alive.bounding_box()
     picture = run(nb, index_of(nb, "fit_line()"))  # the first cell was not run
     expect(picture.locator(".mg-lesson-root")).to_be_visible()
-    expect(picture.get_by_text("This picture is stored.")).to_be_hidden()
+    expect(alive).to_be_hidden()
+    live = picture.locator(".mg-lesson-root").bounding_box()
+    assert abs(live["y"] - place["y"]) < 12 and abs(live["height"] - place["height"]) < 12, "it has jumped"
     assert errors(nb) == []
     for theme in nb.themes():
         nb.shot(f"day-1-{theme}")

@@ -6,9 +6,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from tools.hygiene import problems
 from tools.store import KERNEL, ROOT, WIDGET, all_notebooks, clean, execute, store, svg_of, without_paths
-
-from .hygiene import problems
 
 
 @pytest.mark.parametrize("path", all_notebooks(), ids=lambda path: path.stem)

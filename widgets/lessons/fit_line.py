@@ -10,7 +10,7 @@ from .kit import Figure, Given, Slider, lesson
 from .lesson import Verdict, label, number, svg, tag
 
 POINTS = ((1.0, 3.0), (2.0, 4.0), (3.0, 7.0))
-LEFT, RIGHT, TOP, BOTTOM = 50.0, 430.0, 24.0, 300.0
+LEFT, RIGHT, TOP, BOTTOM = 50.0, 430.0, 16.0, 226.0
 
 
 @lesson
@@ -79,19 +79,18 @@ class fit_line(Figure):
             if abs(hit - cy) > 12:
                 out += label(cx + 7, (cy + hit) / 2 + 4, number(abs(miss), 3), "num t bwd")
             out += tag("circle", cx=cx, cy=cy, r=5.5, style="fill:var(--ink);stroke:var(--bg);stroke-width:1.5")
-        out += label(470, 60, "y = w·x", "num h fwd") + label(470, 88, f"w = {number(self.w, 3)}", "num t")
-        out += label(470, 136, "loss", "h") + label(470, 164, number(self.loss, 3), "num h bwd")
-        out += label(470, 186, "the mean of the", "t soft") + label(470, 203, "squared misses", "t soft")
-        top = 24.0  # the loss at w = 0 fills the bar
-        whole = sum(y * y for _, y in self.points) / len(self.points) or 1.0
+        out += label(470, 38, "y = w·x", "num h fwd") + label(470, 64, f"w = {number(self.w, 3)}", "num t")
+        out += label(470, 108, "loss", "h") + label(470, 135, number(self.loss, 3), "num h bwd")
+        out += label(470, 156, "the mean of the", "t soft") + label(470, 172, "squared misses", "t soft")
+        whole = sum(y * y for _, y in self.points) / len(self.points) or 1.0  # the loss at w = 0 fills the bar
         share = min(self.loss / whole, 1.0)
-        out += tag("rect", "box", x=600, y=top, width=34, height=BOTTOM - top, rx=4)
+        out += tag("rect", "box", x=600, y=TOP, width=34, height=BOTTOM - TOP, rx=4)
         style = "fill:var(--good)" if self.there else "fill:var(--bwd)"
-        high_bar = max((BOTTOM - top) * share, 2.0)
+        high_bar = max((BOTTOM - TOP) * share, 2.0)
         out += tag("rect", x=600, y=BOTTOM - high_bar, width=34, height=high_bar, rx=4, style=style)
         if self.there:
-            out += label(470, 240, "✓ as small as", "t b") + label(470, 257, "it gets", "t b")
-        return svg(660, 330, out, self.sentence())
+            out += label(470, 202, "✓ as small as", "t b") + label(470, 219, "it gets", "t b")
+        return svg(660, 256, out, self.sentence())
 
     @staticmethod
     def _axes(at, far, low, high) -> str:

@@ -79,6 +79,23 @@ function fail(error) {
   throw error;
 }
 
+/** What a recording holds: deflated JSON in base64. @param {string} text */
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text(), revive);
+}
+
+/** A recorded view that moves. @param {any} data @param {(key: string) => Promise<State>} load its further pictures */
+function moving(data, load) {
+  const el = document.createElement("div");
+  if (data.part === "lesson") {
+    el.className = `mg-lesson ${data.kind}`;
+    play(data.table, el);
+  } else new View(graphModel(data, load), el, fail);
+  return el;
+}
+
 /** The lesson that a table holds, moved by looking up where a move leads. @param {Table} table @param {HTMLElement} el */
 function play(table, el) {
   /** @type {number[][]} */ const whole = [];
@@ -152,23 +169,12 @@ if (live.length) {
       waiting[key] = yes;
       document.head.append(Object.assign(document.createElement("script"), { src: `${from}/${key}.js`, onerror: no }));
     });
-    const bytes = Uint8Array.from(atob(await arrived), (c) => c.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-    return JSON.parse(await new Response(stream).text(), revive);
+    return unpacked(await arrived);
   };
   /** @param {HTMLElement} figure */
   const open = async (figure) => {
     const { live = "", from = "" } = figure.dataset;
-    const data = await fetched(from, live);
-    const el = document.createElement("div");
-    if (data.part === "lesson") el.className = `mg-lesson ${data.kind}`;
-    if (data.part === "lesson") play(data.table, el);
-    else
-      new View(
-        graphModel(data, (key) => fetched(from, key)),
-        el,
-        fail,
-      );
+    const el = moving(await fetched(from, live), (key) => fetched(from, key));
     figure.append(el); // the stored picture stays behind it, for paper
     figure.dataset.open = "yes";
   };
@@ -188,3 +194,10 @@ if (live.length) {
   );
   for (const figure of live) near.observe(figure);
 }
+
+// A stored output of a notebook (tools/alive.py): the recording is in the page, behind the still picture, and this script beside it.
+/** @type {any} */ (window).mgAlive = async (/** @type {HTMLElement} */ stored, /** @type {string} */ text) => {
+  const el = moving(await unpacked(text), () => Promise.reject(new Error("only the first picture is stored")));
+  for (const still of stored.querySelectorAll("img, p")) still.setAttribute("hidden", "");
+  stored.append(el);
+};

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from tools.store import KERNEL, WIDGET, svg_of
+from .store import KERNEL, WIDGET, svg_of
 
 ABSOLUTE = re.compile(
     r"(?<![\w.:/<~-])(?:~|/(?:home|root|tmp|Users|private|var|usr|opt|work|mnt|srv|builds)|[A-Z]:\\)[/\\][\w.-]+"
