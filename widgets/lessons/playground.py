@@ -24,8 +24,8 @@ import minigrad as torch
 from minigrad import datasets, nn
 from minigrad.nn import functional as F
 from minigrad.tensors.create import tensor
-from widgets import graph
 
+from ..graph import graph
 from ..show import Table
 from .contours import contour
 from .kit import Choice, Control, Figure, Given, LessonView, Slider, action, lesson
