@@ -365,6 +365,11 @@ FIRST_DAY = {
     "no return, kept": (["def f(x):\n    x * 2\ny = f(1.0)", "2 * y"], "f has no return"),
     "an unknown name": (["undefined = 1", "qwertz + 1"], "Run the cell that defines qwertz"),
     "check": (["a = 1", 'check("01.a", 30)'], "from minigrad.course import check"),
+    "a picture of the course": (
+        ["a = 1", "fit_line()"],
+        "Run the first cell of the notebook, or this line: from widgets.lessons import fit_line",
+    ),
+    "a picture, misspelt": (["a = 1", "fti_line()"], "If you meant fit_line, correct the name."),
 }
 
 

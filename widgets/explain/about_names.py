@@ -58,7 +58,19 @@ LOADED_BY = {
     "random": "import random",
     "np": "import numpy as np",
     "plt": "import matplotlib.pyplot as plt",
+    "plot": "from widgets.plots import plot",
+    "graph": "from widgets import graph",
+    "nn": "from minigrad import nn",
+    "F": "from minigrad.nn import functional as F",
+    "backward": "Value, backward = check.engine()",
 }
+
+
+def _loaded_by() -> dict[str, str]:
+    """The line that brings each name of the course."""
+    from .. import lessons  # it loads the pictures of all chapters, which only somebody who has them can miss
+
+    return {**{name: f"from widgets.lessons import {name}" for name in lessons.__all__}, **LOADED_BY}
 
 
 @row(NameError)
@@ -67,10 +79,14 @@ def unknown_name(m: Moment, error: NameError) -> Answer | None:
     if not name:
         return None
     what = "No variable of that name exists in this kernel. After a restart of the kernel nothing exists until its cell is run again."
-    if name in LOADED_BY:
+    lines = _loaded_by()
+    if name in lines:
         return Answer(
-            f"`{name}` is not loaded", what, "Run the first cells of the notebook, or this line:", code=LOADED_BY[name]
+            f"`{name}` is not loaded", what, "Run the first cell of the notebook, or this line:", code=lines[name]
         )
+    if near := close(name, lines):
+        fix = f"If you meant `{near[0]}`, correct the name. If not, run the cell that defines `{name}` first."
+        return Answer(f"There is no `{name}`", f"The course has a `{near[0]}`.", fix)
     return Answer(
         f"`{name}` is not defined",
         what,
