@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 from collections.abc import Collection, Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import ipywidgets
 
@@ -24,7 +24,7 @@ class View(Protocol):
 _shown: dict[str, tuple[str, list[View]]] = {}  # cell -> the run that last showed views in it, and these views
 
 
-def ipython():
+def ipython() -> Any:
     """The running IPython, or None; never imports it."""
     module = sys.modules.get("IPython")
     return module.get_ipython() if module else None

@@ -389,7 +389,7 @@ def _event(trace: Trace, node: int) -> int:
     return next((k for k, s in enumerate(trace["steps"], 1) if s["phase"] == "forward" and s["node"] == node), 0)
 
 
-def _made(node) -> str:
+def _made(node: Any) -> str:
     return node["expr"] or "an input"
 
 
@@ -481,7 +481,7 @@ class Duel(Stored, ipywidgets.VBox):
     def __repr__(self) -> str:
         return f"{self.sentence}\n\n{to_text(self.left.trace)}\n\n{to_text(self.right.trace)}"  # type: ignore[arg-type]
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)
         data, *metadata = bundle if isinstance(bundle, tuple) else (bundle,)
         return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, *(metadata or [{}])
@@ -514,7 +514,7 @@ def _html(pieces: list[str]) -> str:
     return "".join(f"<b>{escape(p)}</b>" if k % 2 else escape(p) for k, p in enumerate(pieces))
 
 
-def duel(a, b, *, names: Mapping[str, object] | None = None) -> Duel:
+def duel(a: Any, b: Any, *, names: Mapping[str, object] | None = None) -> Duel:
     """Show two computations side by side, stepped together, and name the first node in which they differ.
 
     a, b: two results, each a Value, a Tensor or an object of your own class: the same program with your rule and with the built-in one,

@@ -12,6 +12,8 @@ import types
 from collections import Counter
 from contextlib import suppress
 from traceback import walk_tb
+from types import TracebackType
+from typing import Any
 
 from minigrad.core.errors import Explanation, explanation
 
@@ -24,9 +26,9 @@ END = 3  # the number of those
 class Panels:
     """The error panels of one IPython. `install` and `remove` may be called twice."""
 
-    def __init__(self, shell):
+    def __init__(self, shell: Any) -> None:
         self.shell = shell
-        self._original = None
+        self._original: Any = None
 
     def install(self) -> None:
         if "showtraceback" in vars(self.shell) and getattr(self.shell.showtraceback, "panels", None) is not None:
@@ -34,8 +36,12 @@ class Panels:
         self._original = self.shell.showtraceback
 
         def showtraceback(
-            exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False
-        ):
+            exc_tuple: Any = None,
+            filename: str | None = None,
+            tb_offset: Any = None,
+            exception_only: Any = False,
+            running_compiled_code: Any = False,
+        ) -> None:
             with suppress(ValueError):  # nothing was raised yet
                 leave_out_repetitions(self.shell._get_exc_info(exc_tuple)[1])
             if not (running_compiled_code and not exception_only and self._shown(exc_tuple)):
@@ -43,7 +49,7 @@ class Panels:
 
         unread = self.shell.showsyntaxerror
 
-        def showsyntaxerror(filename=None, running_compiled_code=False):
+        def showsyntaxerror(filename: str | None = None, running_compiled_code: Any = False) -> None:
             unread(filename, running_compiled_code)
             if not running_compiled_code:
                 self._unreadable(filename)
@@ -57,7 +63,7 @@ class Panels:
             del self.shell.showtraceback, self.shell.showsyntaxerror
         self._original = None
 
-    def _shown(self, exc_tuple) -> bool:
+    def _shown(self, exc_tuple: Any) -> bool:
         """Show the error in its short form and the panel; False if there is nothing to explain or anything goes wrong on the way."""
         try:
             etype, error, tb = self.shell._get_exc_info(exc_tuple)
@@ -79,7 +85,7 @@ class Panels:
             self._publish(bundle)
         return True
 
-    def _unreadable(self, filename) -> None:
+    def _unreadable(self, filename: str | None) -> None:
         """The panel below a SyntaxError of a cell; none for one of a file."""
         try:
             error = self.shell._get_exc_info()[1]
@@ -136,7 +142,7 @@ def leave_out_repetitions(error: BaseException | None) -> None:
         error.add_note(f"[{left_out} frames that repeat those above are left out]")
 
 
-def raised_by_us(tb) -> bool:
+def raised_by_us(tb: TracebackType | None) -> bool:
     """Did minigrad or one of its pictures raise it, called by the learner? Then only the learner's lines are worth reading."""
     from .explain.moment import is_learners, is_ours
 
@@ -144,7 +150,9 @@ def raised_by_us(tb) -> bool:
     return bool(files) and is_ours(files[-1]) and any(map(is_learners, files))
 
 
-def short(shell, etype, error, tb, whole: bool = False) -> list[str]:
+def short(
+    shell: Any, etype: type[BaseException], error: BaseException, tb: TracebackType | None, whole: bool = False
+) -> list[str]:
     """PyTorch's sentence first (`whole`: all that the error says), then the learner's own lines."""
     from .explain.moment import is_learners
     from .explain.moment import whole as whole_text

@@ -62,7 +62,7 @@ class Input:
         more = {} if self.whole else {"readout_format": ".4g"}
         self.slider = kind(value=at, min=low, max=high, step=step, description=name, continuous_update=True, **more)
 
-    def make(self, tensors: bool, kind: type | None = None):
+    def make(self, tensors: bool, kind: type | None = None) -> Any:
         """The input at its slider's place. kind: the learner's own scalar class, if the cell computes with one."""
         x = self.slider.value
         if self.whole:
@@ -125,7 +125,7 @@ def read_inputs(line: str) -> list[Input]:
 class Exploration(Stored, ipywidgets.VBox):
     """Sliders, and below them the graph of what the cell computes now."""
 
-    def __init__(self, shell, program: Program, inputs: list[Input], tensors: bool):
+    def __init__(self, shell: Any, program: Program, inputs: list[Input], tensors: bool) -> None:
         self.shell, self.program, self.inputs, self.tensors = shell, program, inputs, tensors
         self.says = ipywidgets.HTML()
         self.view: Any = None
@@ -136,7 +136,7 @@ class Exploration(Stored, ipywidgets.VBox):
         for i in inputs:
             i.slider.observe(self._moved, names=["value"])
 
-    def _moved(self, _change) -> None:
+    def _moved(self, _change: Any) -> None:
         """Run soon; many moves in the meantime are one run."""
         if self._waiting:
             return
@@ -192,7 +192,7 @@ class Exploration(Stored, ipywidgets.VBox):
         at = ", ".join(f"{i.name} = {number(i.slider.value)}" for i in self.inputs)
         return f"at {at}\n{self.view!r}" + (f"\n{self.sentence}" if self.sentence else "")
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         found = super()._repr_mimebundle_(**kwargs)
         data = found[0] if isinstance(found, tuple) else found or {}
         return {**data, "text/plain": repr(self), "image/svg+xml": self.view.svg()}

@@ -817,7 +817,7 @@ class Folded:
                 out[:, i] = locals_[:, group].sum(axis=1)
         return out
 
-    def columns(self, values, grads, locals_, arrays=None) -> numpy.ndarray:
+    def columns(self, values: Any, grads: Any, locals_: Any, arrays: Any = None) -> numpy.ndarray:
         """Rows as the browser wants them, out of rows of the whole trace: values, gradients, locals, arrays."""
         parts = [values[:, self.of], grads[:, self.of], self.locals(locals_, grads)]
         if arrays is not None and arrays.shape[1]:
@@ -851,7 +851,7 @@ def _value(x: float) -> Number:
     return "nan" if x != x else cast(Number, _json(x))
 
 
-def at_point(trace: Trace, values, grads, locals_, arrays=()) -> Trace:
+def at_point(trace: Trace, values: Any, grads: Any, locals_: Any, arrays: Any = ()) -> Trace:
     """The same trace with other numbers: rows as a tape or a Sweeper gives them."""
     nodes = [{**n, "value": _value(float(v)) if not isinstance(n["value"], str) or n["value"] in ("nan", "inf", "-inf") else n["value"],
               "grad": None if n["grad"] is None else _value(float(g))}

@@ -13,6 +13,7 @@ import time
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import anywidget
 import ipywidgets
@@ -55,7 +56,7 @@ class FrontEnd(anywidget.AnyWidget):
     css = traitlets.Bytes().tag(sync=True)
     key = traitlets.Unicode().tag(sync=True)  # tells one version from another
 
-    def __init__(self):
+    def __init__(self) -> None:
         # Views share its layout: a model of its own for each would be one more message, and JupyterLab keeps every model.
         super().__init__(layout=Shared(), **self._files())
 
@@ -107,7 +108,7 @@ class Fronted(Stored, anywidget.AnyWidget):
     part = traitlets.Unicode().tag(sync=True)
     front = traitlets.Instance(FrontEnd).tag(sync=True, **ipywidgets.widget_serialization)
 
-    def __init__(self, **state):
+    def __init__(self, **state: Any) -> None:
         front = front_end()
         super().__init__(front=front, layout=front.layout, **state)
 

@@ -11,7 +11,7 @@ import contextlib
 import inspect
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -48,7 +48,7 @@ HIGH = 470  # pixels of a stage that shows the picture as it is; in bands or a c
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 
-def _bytes(value, _widget) -> bytes:
+def _bytes(value: Any, _widget: Any) -> bytes:
     """A large trait travels as one buffer: ipywidgets looks into every dict and list that it is given, and a text would be quoted twice."""
     text = json.loads(json.dumps(value), parse_float=_whole)  # JavaScript reads 14 and 14.0 as the same number
     return json.dumps(text, separators=(",", ":"), ensure_ascii=False).encode()
@@ -58,7 +58,7 @@ def _whole(text: str) -> float:
     return int(text[:-2]) if text.endswith(".0") and text != "-0.0" else float(text)
 
 
-def _trace_bytes(value, widget) -> bytes:
+def _trace_bytes(value: Any, widget: Any) -> bytes:
     return _bytes(sent(value), widget)
 
 
@@ -91,9 +91,9 @@ class GraphView(Fronted):
     version = traitlets.Int(0).tag(sync=True)  # incremented after a consistent update: triggers a redraw
 
     def __init__(
-        self, root, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,
+        self, root: Any, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,
         quiz: bool = False, sliders: bool = True,
-    ):  # fmt: skip
+    ) -> None:  # fmt: skip
         explain = not_a_graph(root)
         if explain:
             raise TypeError(explain)
@@ -375,7 +375,7 @@ class GraphView(Fronted):
         return self._sweep(leaf, self.trace, self.recorded, self.inputs)
 
     @contextlib.contextmanager
-    def _quiet(self):
+    def _quiet(self) -> Iterator[None]:
         """Ignore our own writes to `inputs`."""
         self._own = True
         try:
@@ -454,7 +454,7 @@ class GraphView(Fronted):
             self._present()
             self.step = _forward(self.trace) if forward else round(now * self.total)
 
-    def retrace(self, root, names: Mapping[str, object] | None = None) -> None:
+    def retrace(self, root: Any, names: Mapping[str, object] | None = None) -> None:
         """Show another run of the program, in the same place: step, open folds, zoom and tab stay as far as they still exist."""
         explain = not_a_graph(root)
         if explain:
@@ -521,7 +521,7 @@ class GraphView(Fronted):
 
     # Messages from the browser
 
-    def _on_inputs(self, change) -> None:
+    def _on_inputs(self, change: Any) -> None:
         """A slider came to rest: the other sliders' tables are renewed."""
         if self._own or not self._subject.tape:
             return
@@ -531,7 +531,7 @@ class GraphView(Fronted):
     def set_state(self, sync_data: dict) -> None:
         super().set_state(messages.allowed(sync_data, self.total, self.inputs))
 
-    def _on_message(self, _widget, content: Any, _buffers) -> None:
+    def _on_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
         """Rare requests: a slider that has no table yet; a fold to open or close; a search; a file."""
         kind, what = messages.request(content)
         if kind == "want" and what in self.leaves:
@@ -645,10 +645,10 @@ class GraphView(Fronted):
             return network_text(plan, Numbers(plan, self._subject.network_row()), self._subject.title)
         return to_text(cast(Trace, self.trace))
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         self.reopen()
         cells.shown(self)
-        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data, metadata = cast(Any, super()._repr_mimebundle_(**kwargs))
         return {**data, "text/plain": repr(self), "image/svg+xml": self.svg()}, metadata
 
 
@@ -659,7 +659,7 @@ class FirstLook(GraphView):
 
 
 def graph(
-    root, *, step: int | str | None = None, names: Mapping[str, object] | None = None, limit: int = LIMIT, second: bool = False,
+    root: Any, *, step: int | str | None = None, names: Mapping[str, object] | None = None, limit: int = LIMIT, second: bool = False,
     quiz: bool = False,
 ) -> GraphView:  # fmt: skip
     """Show how `root` was computed: every number, every local derivative, step by step, with a slider for every input.

@@ -7,6 +7,7 @@ dark themes, and readers who do not see hues.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from minigrad.tracing.trace import Numbers, Trace, fmt
 
@@ -107,6 +108,6 @@ def array_of(trace: Trace, index: int | None) -> Numbers | None:
     return a if math.prod(a["shape"]) != 1 else None
 
 
-def tall(node) -> bool:
+def tall(node: Any) -> bool:
     """Has this node a card with heat maps?"""
     return math.prod(node.get("shape") or [1]) != 1

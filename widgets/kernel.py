@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+from typing import Any
 
 from minigrad import scalar
 from minigrad.core.call_log import VALUES
@@ -20,7 +21,7 @@ NOTED = "_minigrad_extension"
 class Loaded:
     """The parts that are in one IPython."""
 
-    def __init__(self, shell):
+    def __init__(self, shell: Any) -> None:
         from .magics import MAGICS
         from .rich import Minigrad
 
@@ -43,7 +44,7 @@ class Loaded:
             shell.events.register(event, run)
         self.switches.observe(self._panels, names=["panels"])
 
-    def _before_a_cell(self, _info) -> None:
+    def _before_a_cell(self, _info: Any) -> None:
         record_lines(True)
         if checking := sys.modules.get("minigrad.course.checking"):
             checking.check.where, checking.check.cells = _fault_in_words, self._cells
@@ -52,7 +53,7 @@ class Loaded:
         """The text of every cell that was run, also of those that did not compile, with its magics turned into Python."""
         return self.shell.history_manager.input_hist_parsed
 
-    def _panels(self, change) -> None:
+    def _panels(self, change: Any) -> None:
         if change["new"]:
             self.panels.install()
         else:
@@ -88,17 +89,17 @@ def record_lines(on: bool) -> None:
         provenance.record_lines(on)
 
 
-def _fault_in_words(answer) -> str:
+def _fault_in_words(answer: Any) -> str:
     from .lessons.own_engine import fault_in_words  # not before a check needs it
 
     return fault_in_words(answer)
 
 
-def _after_a_cell(_result) -> None:
+def _after_a_cell(_result: Any) -> None:
     scalar.release_frames()
 
 
-def completions(shell) -> dict:
+def completions(shell: Any) -> dict:
     """What the tab key offers after each magic: {pattern of the line: function}."""
     from .magics.namespace import COLUMNS
     from .magics.reading import offered
@@ -122,13 +123,13 @@ def _exercises() -> list[str]:
     return list(exercises)
 
 
-def load(shell) -> None:
+def load(shell: Any) -> None:
     """Bring everything in; what an earlier load brought is taken out first, so the newest code counts."""
     unload(shell)
     setattr(shell, NOTED, Loaded(shell))
 
 
-def unload(shell) -> None:
+def unload(shell: Any) -> None:
     loaded = getattr(shell, NOTED, None)
     if loaded is not None:
         loaded.remove()

@@ -13,8 +13,8 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, NotRequired, TypedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from minigrad.tracing.schema import Held
 from minigrad.tracing.trace import Edge, Node, Trace
@@ -536,7 +536,7 @@ def _middle(points: Points) -> tuple[float, float]:
 
 
 @contextlib.contextmanager
-def _quiet_stderr():
+def _quiet_stderr() -> Iterator[None]:
     """Silence C-level stderr: the bundled Fontconfig prints one line per process, and a notebook would store it in a cell's output."""
     sys.stderr.flush()
     saved, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
@@ -550,7 +550,7 @@ def _quiet_stderr():
 
 
 @functools.cache
-def _pygraphviz():
+def _pygraphviz() -> Any:
     """The module after one quiet warm-up drawing, or None where it is not installed."""
     try:
         import pygraphviz
@@ -566,7 +566,7 @@ def _pygraphviz():
 def _dot(
     cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False, flat: bool = False,
     close: bool = False,
-):  # fmt: skip
+) -> Any:  # fmt: skip
     """Graphviz layout. Each pill, or tag with its pill, is a small node of its own: Graphviz keeps it clear of cards and other wires."""
     gap, columns = FLAT_GAP if flat else ROW_GAP, CLOSE_GAP if close else COLUMN_GAP
     graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=gap / 72, ranksep=columns / 72)
@@ -660,7 +660,7 @@ def _stub(centre: tuple[float, float], tag: float, pill: float, rest: Points) ->
 # --- pure Python ----------------------------------------------------------------------------------------------------------------
 
 
-def _plain(cards: list[Card], links: list, tags: Mapping[int, float]):
+def _plain(cards: list[Card], links: list, tags: Mapping[int, float]) -> Any:
     """A layered layout: cards in even columns, pills and bends of long wires in odd and passed columns; heights relaxed by averaging."""
     parents: list[list[int]] = [[] for _ in cards]
     children: list[list[int]] = [[] for _ in cards]

@@ -5,6 +5,8 @@ The default is plain printing, as in PyTorch. The cards need IPython's formatter
 
 from __future__ import annotations
 
+from typing import Any
+
 from traitlets import Bool
 from traitlets.config import Configurable
 
@@ -23,13 +25,13 @@ class Minigrad(Configurable):
     ).tag(config=True)
     panels = Bool(True, help="After an error of the engine, explain it in a panel.").tag(config=True)
 
-    def __init__(self, shell):
+    def __init__(self, shell: Any) -> None:
         super().__init__(parent=shell)
         self.shell = shell
         self.observe(self._switch, names=["rich"])
         self._switch()
 
-    def _switch(self, _change=None) -> None:
+    def _switch(self, _change: Any = None) -> None:
         formatter = self.shell.display_formatter.formatters["text/html"]
         for module, name, card in (
             ("minigrad.scalar", "Value", value_card),
@@ -49,7 +51,7 @@ class Minigrad(Configurable):
         self.rich = False
 
 
-def value_card(x) -> Card:
+def value_card(x: Any) -> Card:
     made = f"{x._op} of {', '.join(number(p.data) for p in x._prev)}" if x._op else "a leaf: nothing made it"
     slopes = ", ".join("shut" if d is None else number(d) for d in x.slopes)
     return Card(
@@ -60,7 +62,7 @@ def value_card(x) -> Card:
     )
 
 
-def tensor_card(x) -> Card:
+def tensor_card(x: Any) -> Card:
     shape = " × ".join(map(str, x.array.shape)) or "one number"
     made = "a leaf" if x.edge is None else type(x.edge[0]).__name__
     grad = "None: never computed" if x._grad is None else "there, see .grad"

@@ -6,6 +6,7 @@ Formulas and derivatives are read from the rules of Value and from the derivativ
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import ipywidgets
 
@@ -107,7 +108,7 @@ def scalar_parts(rule: Rule, inputs: list[float]) -> list:
                  "first row.", soft=True)]  # fmt: skip
 
 
-def table_row(name: str):
+def table_row(name: str) -> Any:
     """The row of the derivatives table, by PyTorch's or the everyday name; None if there is none."""
     import minigrad.api  # noqa: F401  the table is full once the API is there
     from minigrad.core.op import TABLE
@@ -126,7 +127,7 @@ def table_row(name: str):
     )
 
 
-def tensor_parts(op) -> list:
+def tensor_parts(op: Any) -> list:
     from minigrad.tracing.tensor_formulas import flow
 
     labels = {name: Text(name) for name in (*op.inputs, *(() if op.outputs is ... else op.outputs))}
@@ -148,7 +149,7 @@ def tensor_parts(op) -> list:
     ]
 
 
-def card(name: str, rule: Rule | None, op, inputs: list[float]) -> Card:
+def card(name: str, rule: Rule | None, op: Any, inputs: list[float]) -> Card:
     parts = (scalar_parts(rule, inputs) if rule is not None else []) + (tensor_parts(op) if op is not None else [])
     return Card(
         f"The rule of {name}",
@@ -165,7 +166,7 @@ def card(name: str, rule: Rule | None, op, inputs: list[float]) -> Card:
 class RuleCard(Stored, ipywidgets.VBox):
     """The card with a slider for each input of the operation on numbers."""
 
-    def __init__(self, name: str, rule: Rule, op, inputs: list[float]):
+    def __init__(self, name: str, rule: Rule, op: Any, inputs: list[float]) -> None:
         self.name, self.rule, self.op = name, rule, op
         low, high = SPAN.get(rule.name, (-3.0, 3.0))
         self.sliders = [
@@ -184,13 +185,13 @@ class RuleCard(Stored, ipywidgets.VBox):
     def card(self) -> Card:
         return card(self.name, self.rule, self.op, [s.value for s in self.sliders])
 
-    def _draw(self, _change=None) -> None:
+    def _draw(self, _change: Any = None) -> None:
         self.text.value = self.card._repr_html_()
 
     def __repr__(self) -> str:
         return repr(self.card)
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         found = super()._repr_mimebundle_(**kwargs)
         data = found[0] if isinstance(found, tuple) else found or {}
         return {**data, "text/plain": repr(self), "text/html": self.card._repr_html_()}

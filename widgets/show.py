@@ -110,11 +110,11 @@ class Table:
         self,
         head: Sequence[str],
         rows: Sequence[Sequence[Any]],
-        sortable=False,
-        caption="",
-        bad=frozenset(),
+        sortable: bool = False,
+        caption: str = "",
+        bad: Any = frozenset(),
         wide: str = "",
-    ):
+    ) -> None:
         self.head, self.rows, self.sortable, self.caption, self.bad, self.wide = (
             head,
             rows,
@@ -199,7 +199,7 @@ class Chain:
 class Card:
     """A panel with a title and parts. `warn` marks the explanation of an error."""
 
-    def __init__(self, title: str, *parts, warn: bool = False):
+    def __init__(self, title: str, *parts: Any, warn: bool = False) -> None:
         self.title, self.parts, self.warn = title, [part for part in parts if part is not None], warn
 
     def __repr__(self) -> str:

@@ -104,7 +104,8 @@ class _Monitored:
     """Raises `up` before each instruction of an answer. For Python 3.12 and newer."""
 
     def __init__(self, up: BaseException):
-        self.up, self.tool = up, None
+        self.up = up
+        self.tool: int | None = None
 
     def start(self, frame):
         self.tool = (

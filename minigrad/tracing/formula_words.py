@@ -4,6 +4,8 @@ Sentences are written in the rows (ops/), with {x} and {out} for the labels of i
 rule (tensor_formulas.py). A test checks that every rule has one of the two.
 """
 
+from typing import Any
+
 # Functions that a rule's own source may call without a reader learning anything: then the words above are better.
 HELPERS = """
 _rule( _back( put( put_back( even( share( over_square( moments( others( with_dims( var_slope( times( wide( pull( replay( inside(
@@ -13,7 +15,7 @@ avg_pool( _transposed( normal_cdf( negative_slope embedding_backward( nll_backwa
 """.split()
 
 
-def said(op, name: str, text: str, labels: dict) -> str:
+def said(op: Any, name: str, text: str, labels: dict) -> str:
     """The better one of a rule's formula (`text`) and the row's words for the input `name`; "" if there is neither."""
     words = op.words.get(name)
     if words is None or (text and not any(helper in text for helper in HELPERS)):

@@ -54,7 +54,7 @@ def _factor(e: ast.expr, inner: Callable[[ast.expr], Text]) -> Text | None:
     return None
 
 
-def _row(name, compute, expr, *local, saves=True) -> Rule:
+def _row(name: str, compute: Any, expr: Any, *local: Any, saves: Any = True) -> Rule:
     return Rule(name, compute, expr, local, (saves,) * len(local))
 
 

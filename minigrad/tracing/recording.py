@@ -44,7 +44,9 @@ class Item:
         "name", "node", "number", "parents", "path", "shape", "why",
     )  # fmt: skip
 
-    def __init__(self, kind: str, node=None, number: int = 0, live=None, array=None, detached_by: str = ""):
+    def __init__(
+        self, kind: str, node: Any = None, number: int = 0, live: Any = None, array: Any = None, detached_by: str = ""
+    ) -> None:
         self.kind, self.node, self.number, self.live, self.array, self.detached_by = (
             kind,
             node,
@@ -65,7 +67,7 @@ class Item:
             self.shape, self.dtype = (node.shape[number], node.dtype[number]) if several else (node.shape, node.dtype)
 
     @property
-    def op(self):
+    def op(self) -> Any:
         return None if self.node is None else self.node.op
 
 
@@ -105,7 +107,7 @@ class Graph:
         self.items.append(item)
         return len(self.items) - 1
 
-    def _target(self, edge) -> int:
+    def _target(self, edge: Any) -> int:
         """The item that a gradient along `edge` goes to; a leaf comes into being here."""
         if edge not in self.at:
             node, number = edge
@@ -118,7 +120,7 @@ class Graph:
             self.of_node.setdefault(node, self.at[edge])
         return self.at[edge]
 
-    def _add(self, node, numbers: list[int], constants: dict[int, int]) -> None:
+    def _add(self, node: Any, numbers: list[int], constants: dict[int, int]) -> None:
         if type(node) is AccumulateGrad:
             self._target((node, 0))
             return
@@ -140,7 +142,7 @@ class Graph:
             output.parents = [first]
             self.at[node, number] = self._new(output)
 
-    def _constant(self, node, slot: int, note, constants: dict[int, int]) -> int:
+    def _constant(self, node: Any, slot: int, note: Any, constants: dict[int, int]) -> int:
         """The item of an input that no gradient goes to."""
         name, detached_by, cut = _slot_name(node, slot), "", None
         found = None
@@ -174,7 +176,7 @@ class Graph:
             constants[id(found)] = self._new(Item("leaf", live=found, array=found.array, detached_by=detached_by))
         return constants[id(found)]
 
-    def _name(self, roots) -> None:
+    def _name(self, roots: Any) -> None:
         """Give items the names that lead to their tensors, and say why gradients stop."""
         leaves = {id(item.live): item for item in self.items if item.live is not None}
         for text, thing in self.found:
@@ -232,7 +234,7 @@ def _first_name(text: str) -> str:
     return re.split(r"[.\[]", text, maxsplit=1)[0]
 
 
-def _edge(t: Variable):
+def _edge(t: Variable) -> Any:
     try:
         return edge_of(t)
     except RuntimeError:  # a view whose history may not be made again
@@ -254,7 +256,7 @@ def _newest(roots: list, limit: int) -> tuple[list, int]:
     return operations[-limit:], len(seen) if len(operations) > limit else 0
 
 
-def _slot_name(node, slot: int) -> str:
+def _slot_name(node: Any, slot: int) -> str:
     """What the row calls this input; for several tensors in one, "x[0]"."""
     if node.op is None:
         return f"input {slot}"
@@ -408,7 +410,7 @@ def _again(graph: Graph, item: Item, known: list) -> np.ndarray | None:
     return (result[item.number] if isinstance(result, tuple) else result).array
 
 
-def _overwritten(graph: Graph, node, parents: list[int]) -> bool:
+def _overwritten(graph: Graph, node: Any, parents: list[int]) -> bool:
     """Was a leaf among the inputs written to since?"""
     note = provenance.read(node)
     if note is None:
@@ -420,7 +422,7 @@ def _overwritten(graph: Graph, node, parents: list[int]) -> bool:
     )
 
 
-def parameters(node) -> tuple | None:
+def parameters(node: Any) -> tuple | None:
     """The parameters with which a row ran, None if they are not all known."""
     note = provenance.read(node)
     if note is not None:
@@ -442,7 +444,7 @@ def parameters(node) -> tuple | None:
     return tuple(known)
 
 
-def kept_by(node) -> Iterator[tuple[str, Any, Any, Any]]:
+def kept_by(node: Any) -> Iterator[tuple[str, Any, Any, Any]]:
     """What a node keeps for its backward rule: (name, numbers, the version counter, its count then). Tensors only: shapes weigh nothing."""
     if node.op is None or node.status != LIVE:
         return
@@ -459,7 +461,7 @@ def kept_by(node) -> Iterator[tuple[str, Any, Any, Any]]:
             yield shown, getattr(thing, "array", thing), counter, version[k] if several else version
 
 
-def saved_by(node) -> list[dict]:
+def saved_by(node: Any) -> list[dict]:
     """The saved values of a node as plain data, for the trace."""
     return [
         dict(
@@ -520,7 +522,7 @@ class Program:
 
 
 @contextlib.contextmanager
-def _grads_kept(nodes):
+def _grads_kept(nodes: Any) -> Iterator[None]:
     """Inside, `retain_grad()` writes nothing into the learner's .grad."""
     kept = []
     for node in nodes:
@@ -542,7 +544,9 @@ class Pass:
     | ("error", item, exception). grads: the complete gradient of each item, None where none arrived. Leaves' .grad are not touched.
     """
 
-    def __init__(self, root_edge, at: Mapping, of_node: Mapping, edges: Mapping, count: int, run: bool = True):
+    def __init__(
+        self, root_edge: Any, at: Mapping, of_node: Mapping, edges: Mapping, count: int, run: bool = True
+    ) -> None:
         self.at, self.of_node, self.edges = at, of_node, edges
         self.events: list[tuple] = []
         self.grads: list[np.ndarray | None] = [None] * count
@@ -564,7 +568,7 @@ class Pass:
             except Exception as error:  # the learner's graph is broken, and the picture shows this error
                 self.events.append(("error", of_node.get(todo[0], root) if todo else root, error))
 
-    def _event(self, node, g, sent) -> None:
+    def _event(self, node: Any, g: Any, sent: Any) -> None:
         item = self.of_node.get(node)
         if item is None or g is None:
             return
@@ -614,12 +618,12 @@ def run_pass(graph: Graph, edges: Mapping, tensors: list | None = None) -> Pass:
     return Pass(edge_of(tensors[graph.root]), at, of_node, edges, len(graph.items))
 
 
-def _root_edge(graph: Graph):
+def _root_edge(graph: Graph) -> Any:
     item = graph.items[graph.root]
     return item.node, item.number
 
 
-def local_of(node, slot: int) -> float | None:
+def local_of(node: Any, slot: int) -> float | None:
     """d out / d input where both are single numbers: the row's own rule on g = 1."""
     if node.op is None or node.op.tensor_list or node.status != LIVE:
         return None
@@ -673,7 +677,7 @@ class Layers:
                 self.leaves.append(leaf.variable)
                 self.gradients.append(g)
 
-    def _mark(self, gradients, since: int, by, slot: int) -> None:
+    def _mark(self, gradients: Any, since: int, by: Any, slot: int) -> None:
         todo = [gradients]
         while todo:
             node = todo.pop()

@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from ..core.op import Op
 from ..core.rule_text import parameters_of, rule_body
@@ -24,12 +25,12 @@ _SHORT = {"linalg_inv_ex": "inv", "linalg_det": "det", "linalg_vector_norm": "no
           "nll_loss": "nll_loss", "to": "to", "index": "index", "_unsafe_view": "view", "linalg_solve_ex": "solve"}  # fmt: skip
 
 
-def friendly(op) -> str:
+def friendly(op: Any) -> str:
     """The everyday name of a row: "mul", "inv"."""
     return _SHORT.get(op.name, op.name.strip("_"))
 
 
-def _power(op, params: tuple | None) -> Rule | None:
+def _power(op: Any, params: tuple | None) -> Rule | None:
     """The row of formulas.py for a power with a fixed exponent."""
     if op.name == "pow" and params is not None and len(params) == 1 and isinstance(params[0], (int, float)):
         return rule_for(f"**{params[0]}", 1)
@@ -41,7 +42,7 @@ def numeric(text: Text) -> bool:
     return re.match(r"−?[\d.]+(e−?\d+)?$", text.text) is not None
 
 
-def expression(op, params: tuple | None, of: list[Text]) -> Text:
+def expression(op: Any, params: tuple | None, of: list[Text]) -> Text:
     """What the operation computes, with the labels of its inputs."""
     name = friendly(op)
     if (rule := _power(op, params)) is not None:
@@ -86,7 +87,7 @@ def expression(op, params: tuple | None, of: list[Text]) -> Text:
     return formula("call", name, *given)
 
 
-def _short(value) -> str:
+def _short(value: Any) -> str:
     if isinstance(value, float):
         return number_text(value)
     if isinstance(value, (int, str, bool, type(None))) or (
@@ -96,14 +97,14 @@ def _short(value) -> str:
     return "…"
 
 
-def flow(op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None) -> str:
+def flow(op: Any, rule: Any, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None) -> str:
     """The text of `flow_formula`; "" if there is none."""
     found = flow_formula(op, rule, labels, shapes, params)
     return found.text if found else ""
 
 
 def flow_formula(
-    op, rule, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None
+    op: Any, rule: Any, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None
 ) -> Text | None:
     """What a rule makes of the upstream gradient: "g × cos(x)". None if its source does not say it in one short expression."""
     tree = rule_body(rule)
@@ -176,7 +177,7 @@ def _of_a_row(
 
 
 def _call_of_a_row(
-    name: str, args: list[ast.expr], names, values: dict, inner: Callable[[ast.expr], Text]
+    name: str, args: list[ast.expr], names: Any, values: dict, inner: Callable[[ast.expr], Text]
 ) -> Text | None:
     match name, args:
         case "mT", [x]:

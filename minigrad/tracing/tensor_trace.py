@@ -213,7 +213,12 @@ class Recording:
             )
         return expression(item.op, parameters(item.node), of)
 
-    def trace(self, title=None, cell_name=None, later: bool = False) -> Trace:
+    def trace(
+        self,
+        title: str | None = None,
+        cell_name: Callable[[str], str | None] | Mapping[str, str] | None = None,
+        later: bool = False,
+    ) -> Trace:
         """The recording as plain data. `later`: an array is summed up only when it is read, for views that fold."""
         graph, items = self.graph, self.graph.items
         sources = [_line(item, cell_name) for item in items]
@@ -369,7 +374,7 @@ class Recording:
             edge["stops"] = _called(source.why, texts[parent]) or f"{texts[parent].text} {constant}."
         return edge
 
-    def _node(self, i: int):
+    def _node(self, i: int) -> Any:
         """The node that holds the numbers: the learner's, or its recomputed copy if the graph was freed."""
         if self.tensors is not None:
             return None if isinstance(self.tensors[i], tuple) else (edge_of(self.tensors[i]) or (None,))[0]
@@ -587,7 +592,9 @@ class Recording:
             phase="backward", kind="accumulate", node=i, edge=None, after=arrays.add(grad, ("grad", i)), say=say
         )
 
-    def _say(self, nodes: list[Node], edge: Edge, senders: list[list[int]], raw, sent, where: list[int]) -> str:
+    def _say(
+        self, nodes: list[Node], edge: Edge, senders: list[list[int]], raw: Any, sent: Any, where: list[int]
+    ) -> str:
         node, parent = nodes[edge["target"]], nodes[edge["source"]]
         to = parent["label"]
         upstream = (
@@ -709,13 +716,13 @@ def _one_or_nan(array: np.ndarray | None) -> float:
 class Later(list):
     """A table whose arrays are summed up when they are looked at."""
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: Any) -> Any:
         thing = super().__getitem__(i)
         if isinstance(thing, np.ndarray):
             self[i] = thing = numbers(thing)
         return thing
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         return (self[i] for i in range(len(self)))
 
 
@@ -751,7 +758,7 @@ def _note(item: Item) -> provenance.Note | provenance.Cut | None:
     return provenance.read(item.node) if item.kind == "operation" else item.cut if item.node is None else None
 
 
-def _line(item: Item, cell_name):
+def _line(item: Item, cell_name: Callable[[str], str | None] | Mapping[str, str] | None) -> Any:
     note = _note(item)
     return (
         None
@@ -773,7 +780,7 @@ def _called(why: str, label: Text) -> str:
     return why.replace("This tensor", label.text, 1)
 
 
-def _shape(shape) -> str:
+def _shape(shape: Any) -> str:
     return "several" if shape is None else str(tuple(shape))
 
 
@@ -786,7 +793,7 @@ def _number(array: np.ndarray) -> str:
     return str(value) if isinstance(value, bool) or array.dtype.kind == "c" else number_text(value)
 
 
-def _value(array: np.ndarray | None):
+def _value(array: np.ndarray | None) -> Any:
     if array is None:
         return NOT_KEPT
     if array.size == 1 and array.dtype.kind != "c":

@@ -8,6 +8,9 @@ answers.py (the form) and about_*.py (one file per subject). How it gets on the 
 
 from __future__ import annotations
 
+from types import TracebackType
+from typing import Any
+
 from ..show import Card
 from . import (
     about_functions,
@@ -35,7 +38,7 @@ SUBJECTS = (
 ROWS = [row for module in SUBJECTS for row in module.ROWS]
 
 
-def explain(error: BaseException, tb, shell=None) -> Card | None:
+def explain(error: BaseException, tb: TracebackType | None, shell: Any = None) -> Card | None:
     """The card for an exception; None if it is not about gradients or tensors."""
     moment = Moment(error, tb, shell)
     if moment.here is None:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from minigrad.core import facts
 
@@ -37,7 +41,7 @@ def _root(m: Moment) -> ast.expr | None:
     return root
 
 
-def _chain(steps) -> list:
+def _chain(steps: Sequence[history.Step]) -> list:
     """The way to the result as a picture: the step where the graph ends is marked, what comes after it is outside."""
     if not steps:
         return []
@@ -168,7 +172,7 @@ def unused(m: Moment, about: facts.UnusedInputs) -> Answer:
         if len(items) == len(given):
             texts = [ast.unparse(i) for i in items]
         else:  # a list made elsewhere
-            texts = [m.name_of(lambda t, x=x: t is x) or f"input {k}" for k, x in enumerate(given)]
+            texts = [m.name_of(partial(operator.is_, x)) or f"input {k}" for k, x in enumerate(given)]
         rows = [[text, "yes" if used else "no"] for text, used in zip(texts, about.used, strict=True)]
         missing = [r[0] for r in rows if r[1] == "no"]
         name = f"`{missing[0]}`" if missing else name
@@ -237,7 +241,7 @@ def cycle(m: Moment, _: facts.GraphCycle) -> Answer:
 
 
 @row(RecursionError)
-def too_deep(m: Moment, _) -> Answer | None:
+def too_deep(m: Moment, _: Any) -> Answer | None:
     frames = {t.tb_frame.f_code.co_name: t for t in m.frames[-20:]}
     walks = [name for name, t in frames.items() if "_prev" in (*t.tb_frame.f_code.co_names,)
              or any(hasattr(v, "_prev") for v in t.tb_frame.f_locals.values())]  # fmt: skip

@@ -23,7 +23,7 @@ OPERANDS = r"^unsupported operand type\(s\) for [^:]+: '(\w+)' and '(\w+)'"
 
 
 @row(TypeError, r"^must be real number, not (Value|Tensor)")
-def into_math(m: Moment, found) -> Answer | None:
+def into_math(m: Moment, found: re.Match[str]) -> Answer | None:
     calls = (
         [n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and ast.unparse(n.func).startswith("math.")]
         if m.tree is not None
@@ -40,7 +40,7 @@ def into_math(m: Moment, found) -> Answer | None:
 
 
 @row(TypeError, r"^'(\w+)' object is not callable")
-def attribute_called(m: Moment, found) -> Answer | None:
+def attribute_called(m: Moment, found: re.Match[str]) -> Answer | None:
     for name in ("grad", "data"):
         owner = m.calls(name)
         thing = m.value(owner)
@@ -52,7 +52,7 @@ def attribute_called(m: Moment, found) -> Answer | None:
 
 
 @row(TypeError, OPERANDS)
-def not_called(m: Moment, found) -> Answer | None:
+def not_called(m: Moment, found: re.Match[str]) -> Answer | None:
     return uncalled(m, next((kind for kind in found.groups() if kind in UNCALLED), ""))
 
 
@@ -76,7 +76,7 @@ def uncalled(m: Moment, kind: str) -> Answer | None:
 
 
 @row(TypeError, OPERANDS)
-def computes_with_none(m: Moment, found) -> Answer | None:
+def computes_with_none(m: Moment, found: re.Match[str]) -> Answer | None:
     if "NoneType" not in found.groups():
         return None
     operations = [n for n in ast.walk(m.tree) if isinstance(n, ast.BinOp)] if m.tree is not None else []

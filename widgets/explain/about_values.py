@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +57,7 @@ def _owner(m: Moment, attribute: str) -> ast.expr | None:
 
 @row(TypeError, r"NoneType")
 @row(AttributeError)
-def gradient_is_none(m: Moment, error) -> Answer | None:
+def gradient_is_none(m: Moment, error: BaseException) -> Answer | None:
     if isinstance(error, AttributeError) and (error.obj is not None or error.name is None):
         return None
     owner = (
@@ -86,7 +88,9 @@ def gradient_is_none(m: Moment, error) -> Answer | None:
                   [Table(["", name], facts)], 2)  # fmt: skip
 
 
-def reassigned_leaf(m: Moment, name: str, thing, facts, again, known: bool) -> Answer:
+def reassigned_leaf(
+    m: Moment, name: str, thing: Any, facts: list[list[str]], again: history.Step | None, known: bool
+) -> Answer:
     code = again.code if again is not None else ""
     update = ".grad" in code
     what = f"`{name}` is the result of an operation, not the leaf that you made. Only leaves keep their gradient after `backward()`."
@@ -179,7 +183,7 @@ def not_a_value(m: Moment, about: facts.NotANumber) -> Answer | None:
 
 
 @row(TypeError, r"^unsupported operand type\(s\) for (\S+): '(int|float)' and '(\w+)'")
-def no_reflected(m: Moment, found) -> Answer | None:
+def no_reflected(m: Moment, found: re.Match[str]) -> Answer | None:
     cls = m.names.get(found[3]) or next((type(v) for v in m.names.values() if type(v).__name__ == found[3]), None)
     if not isinstance(cls, type) or not all(hasattr(cls, name) for name in ("__init__",)) or found[3] == "NoneType":
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
 from minigrad.core import facts
 from minigrad.tracing.trace import is_tensor
@@ -19,7 +20,7 @@ ROWS: list[Row] = []
 def saved_then_written(m: Moment, about: facts.SavedOverwritten) -> Answer:
     now, then, saver, slot = about.version, about.expected, about.node, about.slot
 
-    def fits(x) -> bool:
+    def fits(x: Any) -> bool:
         return is_tensor(x) and tuple(x.shape) == about.shape and x.version[0] == now
 
     name = m.name_of(fits)

@@ -53,7 +53,7 @@ class Row(NamedTuple):
         return self.pattern.search(moment.sentence) if self.pattern is not None else moment.error
 
 
-def row(about: type, pattern: str = ""):
+def row(about: type, pattern: str = "") -> Any:
     """Register a function in its file's ROWS.
 
     about    a class of minigrad.core.facts: the function answers errors of minigrad that carry such facts, and receives them.
@@ -63,7 +63,7 @@ def row(about: type, pattern: str = ""):
     The function returns None if the error does not concern tensors.
     """
 
-    def add(function):
+    def add(function: Any) -> Any:
         function.__globals__["ROWS"].append(Row(about, re.compile(pattern) if pattern else None, function))
         return function
 
@@ -81,5 +81,5 @@ def from_message(moment: Moment) -> Answer | None:
     return Answer("What this means", what or "The engine cannot do this.", fix, chapter=chapter)
 
 
-def shape(x) -> str:
+def shape(x: Any) -> str:
     return str(tuple(x.shape))

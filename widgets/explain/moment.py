@@ -11,10 +11,11 @@ import dis
 import linecache
 import os
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import minigrad
@@ -35,7 +36,7 @@ _MACHINERY = (
 )
 
 
-def _is_raise(entry) -> bool:
+def _is_raise(entry: Any) -> bool:
     """Did a `raise` statement stop this frame?"""
     return dis.opname[entry.tb_frame.f_code.co_code[entry.tb_lasti]] == "RAISE_VARARGS"
 
@@ -69,7 +70,7 @@ class Moment:
     `in_engine`: minigrad raised it. `by_python`: the interpreter did, in the learner's own line (not a `raise`, not another library).
     """
 
-    def __init__(self, error: BaseException, tb, shell=None):
+    def __init__(self, error: BaseException, tb: TracebackType | None, shell: Any = None) -> None:
         self.error, self.shell = error, shell
         self.sentence = str(error).split("\n\n")[0]
         said = getattr(error, "minigrad", None)
@@ -84,7 +85,7 @@ class Moment:
         self.by_python = bool(self.frames) and frames[-1] is self.frames[-1] and not _is_raise(frames[-1])
 
     @property
-    def here(self):
+    def here(self) -> Any:
         """The learner's innermost frame, as a traceback entry; None if there is none."""
         return self.frames[-1] if self.frames else None
 
@@ -182,7 +183,7 @@ class Moment:
                 seen.add(text)
                 yield text, thing
 
-    def name_of(self, accept) -> str:
+    def name_of(self, accept: Callable[[Any], bool]) -> str:
         """The shortest path to the first named object that `accept` returns true for; "" if there is none."""
         from minigrad.tracing.trace import walk
 

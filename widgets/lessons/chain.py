@@ -7,7 +7,9 @@ curve. What does not: derivatives (minigrad.Value), formulas of local slopes (mi
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from minigrad import Value
 from minigrad.tracing.trace import Trace, trace
@@ -83,7 +85,7 @@ def paths_of(t: Trace, source: int, limit: int = LANES) -> list[Path]:
     return found
 
 
-def _factor(t: Trace, e) -> Factor:
+def _factor(t: Trace, e: Any) -> Factor:
     a, b = t["nodes"][e["source"]], t["nodes"][e["target"]]
     slope = 0.0 if e["local"] is None else float(e["local"])
     return Factor(
@@ -315,7 +317,7 @@ _LOOK = ".mgl .bar{fill:var(--bwd)}.mgl .track{fill:var(--line);opacity:.45}.mgl
 DEFS = f"<style>{_LOOK}</style>"  # what lanes need besides the lessons' own sheet
 
 
-def _all(root: Value):
+def _all(root: Value) -> Iterator[Any]:
     seen, todo = {id(root)}, [root]
     while todo:
         node = todo.pop()

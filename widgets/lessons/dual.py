@@ -7,14 +7,15 @@ What does not: local slopes and gradients (minigrad.Value, minigrad.trace), type
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from minigrad import Value
 from minigrad.tracing.trace import trace
 
 from ..show import Table
-from .kit import Entry, Figure, Given, Inputs, Moments, Program, lesson
+from .kit import Entry, Field, Figure, Given, Inputs, Moments, Program, lesson
 from .lesson import label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
@@ -86,7 +87,7 @@ class dual(Figure):
     inputs = Inputs()
     step = Moments("operation", "start")
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         found = super().fields()
         step = found.pop("step")
         u = (
@@ -97,7 +98,7 @@ class dual(Figure):
         return {"f": found.pop("f"), "step": step, **u, **found}
 
     @property
-    def presets(self):  # type: ignore[override]
+    def presets(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
         return {f"only {n}": {f"d{m}": float(m == n) for m in self.inputs} for n in self.inputs if len(self.inputs) > 1}
 
     def setup(self) -> None:
@@ -117,7 +118,7 @@ class dual(Figure):
         self.setup()
 
     @staticmethod
-    def _direction(names: list[str], u) -> dict[str, float]:
+    def _direction(names: list[str], u: Any) -> dict[str, float]:
         if u is None:
             return {n: float(k == 0) for k, n in enumerate(names)}
         if isinstance(u, Mapping):
@@ -260,7 +261,7 @@ def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-def _leaves(root: Value):
+def _leaves(root: Value) -> Iterator[Any]:
     seen, todo = {id(root)}, [root]
     while todo:
         node = todo.pop()

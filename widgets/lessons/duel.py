@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from minigrad.tracing.trace import Edge, Node, Trace
 
@@ -127,7 +127,7 @@ class Duel:
         cards = [self._card(place, grads, now) for place in self.drawn["cards"]]
         return "".join(wires + cards + pills)
 
-    def _card(self, place, grads: dict[int, object], now: Write | None) -> str:
+    def _card(self, place: Any, grads: dict[int, object], now: Write | None) -> str:
         n = self.r.nodes[place["id"]]
         blamed = (
             self.judged

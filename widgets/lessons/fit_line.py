@@ -5,6 +5,8 @@ What lives here: `fit_line(points)`, the picture of chapter 0. What does not: de
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..show import Table
 from .kit import Figure, Given, Slider, lesson
 from .lesson import Verdict, label, number, svg, tag
@@ -26,7 +28,7 @@ class fit_line(Figure):
     points = Given(POINTS)
     w = Slider("w", 0.5, -1, 5, 0.05)
 
-    def setup(self):
+    def setup(self) -> None:
         try:
             pairs = [(float(x), float(y)) for x, y in self.points]
         except (TypeError, ValueError):
@@ -45,25 +47,25 @@ class fit_line(Figure):
         """Whether the slider cannot do better."""
         return abs(self.w - self.best) <= 0.026
 
-    def sentence(self):
+    def sentence(self) -> str:
         misses = [number(abs(m), 3) for m in self.misses]
         said = f"{', '.join(misses[:-1])} and {misses[-1]}" if len(misses) <= 4 else f"up to {max(misses, key=float)}"
         text = f"w = {number(self.w, 3)}: the line misses the points by {said}. Squared and averaged, the loss is {number(self.loss, 3)}."
         return Verdict(True, f"{text} No other place of the slider gives less.") if self.there else text
 
-    def table(self):
+    def table(self) -> Table:
         rows = [
             [number(x), number(y), number(self.w * x, 3), number(m, 3)]
             for (x, y), m in zip(self.points, self.misses, strict=True)
         ]
         return Table(("x", "y", "w·x", "miss"), rows)
 
-    def draw(self):
+    def draw(self) -> str:
         far = max(x for x, _ in self.points) * 1.15
         low, high = min(0.0, *(y for _, y in self.points)), max(y for _, y in self.points)
         low, high = low - 0.25 * (high - low), high + 0.35 * (high - low)
 
-        def at(x, y):
+        def at(x: Any, y: Any) -> Any:
             y = min(max(y, low), high)
             return LEFT + (RIGHT - LEFT) * x / far, BOTTOM - (BOTTOM - TOP) * (y - low) / (high - low)
 
@@ -93,7 +95,7 @@ class fit_line(Figure):
         return svg(660, 256, out, self.sentence())
 
     @staticmethod
-    def _axes(at, far, low, high) -> str:
+    def _axes(at: Any, far: Any, low: Any, high: Any) -> str:
         out = ""
         for x in range(int(far) + 1):
             px, py = at(x, 0)

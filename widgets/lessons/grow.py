@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, Literal
@@ -394,7 +394,7 @@ class grow(Figure):
         self.program, self.at = "\n".join(self.program.splitlines()[:-1]), END
         self.setup()
 
-    def actions(self):
+    def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         return super().actions() if isinstance(self.program, str) else iter(())
 
     def _now(self) -> Growth:

@@ -17,7 +17,7 @@ from minigrad.tracing.trace import Edge, Trace
 
 from ..show import Table
 from .cards import card, pill, places, wire
-from .kit import Choice, Figure, Given, Inputs, Number, lesson
+from .kit import Choice, Field, Figure, Given, Inputs, Number, lesson
 from .lesson import number, svg
 from .stepper import ProgramError
 from .tensor_program import run
@@ -102,7 +102,7 @@ class Tap:
         at = {(target, slot): e for e, (_, target, slot) in enumerate(self.links)}
 
         def node_hook(target: int) -> Callable:
-            def hook(grad_inputs, grad_outputs):
+            def hook(grad_inputs: Any, grad_outputs: Any) -> Any:
                 out["grad"][target] = size(grad_outputs[0])
                 sent = list(grad_inputs)
                 for slot, g in enumerate(sent):
@@ -245,7 +245,7 @@ class hook_tap(Figure):
     inputs = Inputs(fixed=True)
     tap: Any = None  # a Tap; None until setup
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         found = super().fields()
         if self.hook is not None:
             ways = {**{text: do for do, text in DOES.items()}, "your hook": "yours"}

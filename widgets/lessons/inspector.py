@@ -7,7 +7,7 @@ where cards stand (widgets.layout), values and gradients (the graph view, %graph
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from minigrad.tracing.trace import Edge, Node, Trace, is_tensor
@@ -169,7 +169,7 @@ class inspector(Figure):
         self.walk = copy.copy(self.walk)
         self.walk.path = [] if way is None else [*self.walk.path, way]
 
-    def actions(self):
+    def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         yield (
             "root",
             {"label": "◂ root", "hint": "back to the root", "when": lambda f: f.walk.path, "run": lambda f: f.go(None)},

@@ -17,7 +17,7 @@ from minigrad.tracing.trace import Numbers
 from widgets import heat
 
 from ..show import Table
-from .kit import Choice, Control, Figure, Given, Slider, lesson
+from .kit import Choice, Control, Field, Figure, Given, Slider, lesson
 from .lesson import label, number, svg, tag
 from .pick_v import in_bytes
 from .tensor_program import operations
@@ -35,11 +35,11 @@ LOOK = (
 )
 
 
-def softmax(x):
+def softmax(x: Any) -> Any:
     return torch.softmax(x, dim=0)
 
 
-def layer_norm(x):
+def layer_norm(x: Any) -> Any:
     return torch.nn.functional.layer_norm(x, (x.shape[0],))
 
 
@@ -86,7 +86,7 @@ class Heat:
         return leaf, y.reshape(-1)
 
     @staticmethod
-    def _table(leaf, y) -> tuple[list[list[float]], int, int]:
+    def _table(leaf: Any, y: Any) -> tuple[list[list[float]], int, int]:
         """Row by row, one pass back for each: the matrix, its bytes, and the bytes that the recorded nodes keep for their rules."""
         saved = saved_bytes(y)
         rows = []
@@ -304,7 +304,7 @@ class jacobian_heat(Figure):
     state: Any = None  # a Heat; None until setup
     choices: dict[str, Callable] = FUNCTIONS
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         found = super().fields()
         if self.state is not None:
             found["f"] = Choice(list(self.choices), "function", "softmax").named("f")

@@ -22,7 +22,7 @@ import inspect
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import ipywidgets
 import traitlets
@@ -47,7 +47,7 @@ class Field:
     def __init__(self, default: Any = _MISSING):
         self.default = default
 
-    def __set_name__(self, owner: type, name: str):
+    def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     if TYPE_CHECKING:  # a figure's field is its value; the class holds the declaration
@@ -392,10 +392,10 @@ class Inputs(Field):
         return found
 
 
-def action(label: str | Callable[[Any], str], hint: str = "", when: Callable[[Any], bool] = lambda figure: True):
+def action(label: str | Callable[[Any], str], hint: str = "", when: Callable[[Any], bool] = lambda figure: True) -> Any:
     """A method that runs when its button is pressed. `when(figure)`: may it be pressed now?"""
 
-    def mark(method):
+    def mark(method: Any) -> Any:
         method.button = {"label": label, "hint": hint, "when": when, "run": method}
         return method
 
@@ -577,7 +577,7 @@ class LessonView(Fronted):
             "answers": self._answered,
         }  # fmt: skip
 
-    def _on_message(self, _, content: Any, buffers: Any) -> None:
+    def _on_message(self, _: Any, content: Any, buffers: Any) -> None:
         """Handle a control's new value, or a button. An invalid value becomes an error sentence."""
         if not isinstance(content, dict):
             return
@@ -631,10 +631,10 @@ class LessonView(Fronted):
     def _inside(self) -> list[ipywidgets.Widget]:
         return [part for child in self.children for part in cells.parts(child)]
 
-    def _repr_mimebundle_(self, **kwargs):
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         self.reopen()
         cells.shown(self)
-        data, _ = super()._repr_mimebundle_(**kwargs)
+        data, _ = cast(Any, super()._repr_mimebundle_(**kwargs))
         picture = self.picture()
         return {**data, "text/plain": self.text(), **({"image/svg+xml": picture} if picture else {})}
 
@@ -685,7 +685,7 @@ def lesson(cls: type[Figure]) -> Callable[..., LessonView | Sentence]:
         return figure
 
     @functools.wraps(cls, updated=())
-    def show(*args, **kwargs):
+    def show(*args: Any, **kwargs: Any) -> Any:
         try:
             return LessonView(make(args, kwargs, sys._getframe(1)))
         except Exception as error:  # the learner's own code may raise anything: say it, show no traceback of ours

@@ -21,7 +21,7 @@ from minigrad.tracing.trace import ledger as sent_rows
 from widgets.layout import shorten
 
 from .cards import card, pill, places, wire
-from .kit import Control, Figure, Given, Inputs, Program, action, lesson
+from .kit import Control, Field, Figure, Given, Inputs, Program, action, lesson
 from .lesson import Verdict, label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
@@ -602,7 +602,7 @@ class ledger(Figure):
     tries = 0  # wrong entries so far: the cell of a new one shakes
     typed: dict[Key, str] = {}
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         return {"cells": Sheet("ledger").named("cells"), **super().fields()}
 
     def setup(self) -> None:

@@ -64,7 +64,7 @@ class Verdict(str):
     good: bool
     plain: str
 
-    def __new__(cls, good: bool, plain: str):
+    def __new__(cls, good: bool, plain: str) -> Verdict:
         verdict = super().__new__(cls, f"{'✓' if good else '✗'} {plain}")
         verdict.good, verdict.plain = good, plain
         return verdict

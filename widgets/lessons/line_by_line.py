@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from types import CodeType, FrameType
+from typing import Any
 
 from .lesson import esc, label, tag
 
@@ -27,7 +28,7 @@ def follow(code: CodeType, call: Callable[[], object], note: Callable[[FrameType
     last: int | None = None
     ran = 0
 
-    def local(frame: FrameType, event: str, arg: object):
+    def local(frame: FrameType, event: str, arg: object) -> Any:
         nonlocal last, ran
         if event == "opcode":  # in Python 3.11 an empty loop has no line events
             ran += 1
@@ -40,7 +41,7 @@ def follow(code: CodeType, call: Callable[[], object], note: Callable[[FrameType
             note(frame, last, arg)
         return local
 
-    def watch(frame: FrameType, event: str, _arg: object):
+    def watch(frame: FrameType, event: str, _arg: object) -> Any:
         if frame.f_code is not code:
             return None
         frame.f_trace_opcodes = True

@@ -12,8 +12,9 @@ import inspect
 import linecache
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 from minigrad import Value
@@ -99,24 +100,24 @@ class _Ear:
         self.receiver_read = False  # whether any grad was read before it was written, as += does
         self.writes: list[tuple[object, object, float, float, float | None, bool]] = []
 
-    def get(self, obj):
+    def get(self, obj: Any) -> Any:
         if self.original is not _MISSING and hasattr(self.original, "__get__"):
             return self.original.__get__(obj, type(obj))
         return obj.__dict__.get("grad", 0.0 if self.original is _MISSING else self.original)
 
-    def set(self, obj, new) -> None:
+    def set(self, obj: Any, new: Any) -> None:
         if self.original is not _MISSING and hasattr(self.original, "__set__"):
             self.original.__set__(obj, new)
         else:
             obj.__dict__["grad"] = new
 
-    def _read(self, obj):
+    def _read(self, obj: Any) -> Any:
         value = self.get(obj)
         if not any(r is obj for r in self.reads[-4:]):
             self.reads.append(obj)
         return value
 
-    def _write(self, obj, new) -> None:
+    def _write(self, obj: Any, new: Any) -> None:
         try:
             before = self.get(obj)
         except AttributeError:  # the first assignment, in __init__ of a node that backward() makes
@@ -133,7 +134,7 @@ class _Ear:
         if len(self.writes) > WRITE_LIMIT:
             raise _Stopped(f"stopped after {WRITE_LIMIT:,} writes to grad: backward() does not come to an end.")
 
-    def _sender(self, obj, frame):
+    def _sender(self, obj: Any, frame: FrameType) -> Any:
         """The user of `obj` whose contribution is being written: one in the frame's variables, or one whose gradient was just read."""
         read = [r for r in reversed(self.reads) if r is not obj and any(p is obj for p in parents_of(r))]
         at_hand = self._children_in(frame, obj) or self._children_in(
@@ -142,20 +143,21 @@ class _Ear:
         both = [r for r in read[:1] if any(r is v for v in at_hand)]
         return next(iter(both or at_hand[::-1] or read), None)  # of several variables the newest, which is not `root`
 
-    def _children_in(self, frame, obj) -> list:
+    def _children_in(self, frame: FrameType | None, obj: Any) -> list:
         found = [] if frame is None else frame.f_locals.values()
         return [v for v in found if isinstance(v, self.cls) and v is not obj and any(p is obj for p in parents_of(v))]
 
     @contextlib.contextmanager
-    def listening(self):
-        self.cls.grad = property(self._read, self._write)
+    def listening(self) -> Iterator[_Ear]:
+        cls: Any = self.cls
+        cls.grad = property(self._read, self._write)
         try:
             yield self
         finally:
             if self.own is _MISSING:
-                del self.cls.grad
+                del cls.grad
             else:
-                self.cls.grad = self.own
+                cls.grad = self.own
 
 
 def parents_of(node: object) -> tuple:

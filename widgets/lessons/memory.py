@@ -23,7 +23,7 @@ from minigrad.utils.checkpoint import checkpoint
 
 from ..show import Table
 from .film import SLOT, Film
-from .kit import Control, Figure, Given, Moments, Slider, Steps, action, lesson
+from .kit import Control, Field, Figure, Given, Moments, Slider, Steps, action, lesson
 from .lesson import label, number, svg, tag
 from .pick_v import in_bytes
 
@@ -38,7 +38,7 @@ class Layer(nn.Module):
         super().__init__()
         self.linear = nn.Linear(width, width)
 
-    def forward(self, x):
+    def forward(self, x: Any) -> Any:
         return torch.tanh(self.linear(x))
 
 
@@ -353,7 +353,7 @@ class memory(Film):
     task: asyncio.Task | None = None  # a measurement that is under way
     progress = ""
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         found = super().fields()
         if self.chain is not None:
             found["every"] = Steps(self.chain.every, "checkpoints", 0, show=self.chain.name).named("every")
@@ -416,7 +416,7 @@ class memory(Film):
         assert self.chain is not None
         self.depth = self.chain.n
 
-    def actions(self):
+    def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         return super().actions() if self.busy else iter(())
 
     def _rest(self) -> None:

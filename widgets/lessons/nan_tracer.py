@@ -140,7 +140,7 @@ class Tracer:
     def _trace(self) -> None:
         seen: list[tuple[str, list, Any]] = []
 
-        def listen(op, inputs, params):
+        def listen(op: Any, inputs: Any, params: Any) -> Any:
             out = op(*inputs, *params)
             operands = inputs[0] if op.tensor_list else inputs
             seen.append(

@@ -16,7 +16,7 @@ import ipywidgets
 from minigrad.course.random_graphs import op_in_random_graphs
 
 from ..show import Table
-from .kit import Entry, Figure, Given, lesson
+from .kit import Entry, Field, Figure, Given, lesson
 from .lesson import Verdict, label, number, svg, tag
 from .stepper import ProgramError
 
@@ -190,7 +190,7 @@ class op_card(Figure):
     operation: Any = None  # an Operation; None until setup
     formula: list[ipywidgets.Widget] = []
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         found = super().fields()
         if self.operation is not None:
             for i, start in enumerate(self.operation.x if isinstance(self.x, list) else ()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from minigrad import Value
@@ -70,7 +70,7 @@ class order_game(Figure):
         )  # first and last, the result would begin a right order
         self._play([])
 
-    def actions(self):
+    def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         for i in self.offered:
             yield f"send{i}", {
                 "label": self._name(i), "hint": f"{self._name(i)} passes its gradient to its parents",

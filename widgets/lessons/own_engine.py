@@ -14,7 +14,7 @@ from minigrad import Value
 
 from ..show import Table
 from .duel import Duel
-from .kit import END, Choice, Control, Figure, Given, Inputs, LessonView, Moments, lesson
+from .kit import END, Choice, Control, Field, Figure, Given, Inputs, LessonView, Moments, lesson
 from .listen import Recording, listen
 from .programs import PROGRAMS
 
@@ -47,7 +47,7 @@ class own_engine(Figure):
     menu: dict[str, tuple[Callable, dict[str, float]]] = PROGRAMS
     duel: Any = None  # a Duel; None until setup
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         return {**super().fields(), "program": Choice(list(self.menu), "program", "diamond").named("program")}
 
     def controls(self) -> list[Control]:
@@ -132,7 +132,7 @@ def _wrong_on(cls: Any, backward: Callable | None) -> Iterator[tuple[str, Record
             yield name, heard
 
 
-def in_order(root) -> None:
+def in_order(root: Any) -> None:
     """A backward pass for a class that has only rules yet: each rule once, users before their operands."""
     order, seen = [], set()
     stack = [(root, False)]

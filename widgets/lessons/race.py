@@ -55,11 +55,13 @@ SURFACES = {
 class UncorrectedAdam(torch.optim.Optimizer):
     """Adam without bias correction: the averages m and v start at 0 and are not divided by 1 − βᵗ."""
 
-    def __init__(self, params, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8):
+    def __init__(
+        self, params: Any, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8
+    ) -> None:
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
 
     @torch.no_grad()
-    def step(self, closure=None):
+    def step(self, closure: Any = None) -> None:
         for group in self.param_groups:
             b1, b2 = group["betas"]
             for p in group["params"]:

@@ -5,6 +5,8 @@ What lives here: one drawing function for each chapter, listed in recap.py. What
 
 from __future__ import annotations
 
+from typing import Any
+
 import minigrad as torch
 from minigrad.tensors.create import tensor
 
@@ -19,7 +21,7 @@ def _panel(x: float, width: float, title: str, *lines: str) -> str:
     return out
 
 
-def _pours(losses) -> tuple[list[Pour], float]:
+def _pours(losses: Any) -> tuple[list[Pour], float]:
     """Run backward on each loss; `losses` is a function of one leaf that gives them, at x = 1."""
     x = tensor(1.0, dtype=torch.float64, requires_grad=True)
     pours = []

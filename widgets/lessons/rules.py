@@ -23,7 +23,7 @@ from minigrad.tracing.tensor_formulas import flow
 
 from ..rule_card import SPAN, at, table_row
 from ..show import Table
-from .kit import Choice, Control, Figure, Given, Slider, lesson
+from .kit import Choice, Control, Field, Figure, Given, Slider, lesson
 from .lesson import Verdict, label, number, svg, tag
 
 NUMBERS, TENSORS = "numbers (Value)", "tensors"
@@ -321,7 +321,7 @@ class rules(Figure):
     engine = Given(None)
     state: Any = None  # a _Rules; None until setup
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         found = super().fields()
         if self.state is not None:
             found["engine"] = Choice({NUMBERS: "numbers", TENSORS: "tensors"}, "engine", "numbers").named("engine")

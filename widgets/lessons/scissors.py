@@ -22,7 +22,7 @@ from minigrad.tensors.create import tensor
 from ..layout import CARD_PAD, fitted
 from ..show import Table
 from .cards import card, wire
-from .kit import Choice, Figure, Given, Inputs, lesson
+from .kit import Choice, Field, Figure, Given, Inputs, lesson
 from .lesson import Verdict, esc, label, number, svg, tag
 
 CANNED = "a = 3*x\nb = a**2\nc = b + a"  # two paths from a to c: a cut at b leaves a gradient, and another one
@@ -489,7 +489,7 @@ class scissors(Figure):
     inputs = Inputs(fixed=True)
     state: Any = None  # a Cut; None until setup
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         found = super().fields()
         if self.state is not None:
             places = {name: k for k, name in enumerate(_unique(self.state.steps))}

@@ -7,6 +7,7 @@ What does not: which nodes those are (minigrad.tracing.trace, layer 1), the same
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import minigrad as torch
 from minigrad.tracing.trace import Node, trace
@@ -14,7 +15,7 @@ from minigrad.tracing.trace import Node, trace
 from ..layout import CARD_PAD, fitted
 from ..show import Table
 from .cards import card, pill, wire
-from .kit import Choice, Figure, Given, Inputs, lesson
+from .kit import Choice, Field, Figure, Given, Inputs, lesson
 from .lesson import Verdict, label, number, svg, tag
 from .tensor_program import inputs_of, run
 
@@ -153,7 +154,7 @@ class Stack:
             out += label(24, below + 90, "✗ " + self.error, "t b bad")
         return svg(width, y - 4, out, self.sentence())
 
-    def _wire(self, a: tuple[float, float], b: tuple[float, float], first: bool, edge) -> tuple[str, str]:
+    def _wire(self, a: tuple[float, float], b: tuple[float, float], first: bool, edge: Any) -> tuple[str, str]:
         over = b[0] - a[0] > W + GAP + 1 and a[1] == b[1]
         if over:  # over the cards between
             x0, x1, y = a[0] + W - 30, b[0] + 30, a[1]
@@ -217,7 +218,7 @@ class stacked(Figure):
     inputs = Inputs(fixed=True)
     state: Stack | None = None
 
-    def fields(self):
+    def fields(self) -> dict[str, Field]:
         found = super().fields()
         if self.state is not None:
             ends = {f"{k + 1}: {self.state.ends(k)}": k + 1 for k in range(len(self.state.edges))}

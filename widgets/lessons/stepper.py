@@ -11,7 +11,7 @@ import contextlib
 import inspect
 import linecache
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets
@@ -271,7 +271,7 @@ def _leaves(names: list[str], inputs: dict[str, float]) -> dict[str, Value]:
 
 
 @contextlib.contextmanager
-def _recorded(on: bool):
+def _recorded(on: bool) -> Iterator[None]:
     """While it lasts, the engine remembers (or not) which line made what: the view shows it beside the graph."""
     before = scalar._recording
     scalar.record_lines(on)

@@ -8,8 +8,9 @@ core/node.py).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any
 
 import minigrad as torch
@@ -109,7 +110,7 @@ class Run:
         self.at = len(self.moments) - 1
 
     # running ---------------------------------------------------------------------------------------------------------------------
-    def _call(self, x, noted: bool) -> Any:
+    def _call(self, x: Any, noted: bool) -> Any:
         """Run the program on x; the variables that it leaves, or of a function its result."""
         program = self.program
         if not isinstance(program, str):
@@ -177,7 +178,7 @@ class Run:
         grad = self.grad or [0.0] * len(self.check)
         return all(abs(a - b) <= 1e-5 * max(1.0, abs(b)) for a, b in zip(grad, self.check, strict=True))
 
-    def _line(self, frame, last: int | None, result: object) -> None:
+    def _line(self, frame: FrameType, last: int | None, result: object) -> None:
         own = {n: v for n, v in frame.f_locals.items() if n != "__builtins__" and v is not self.before.get(n, self)}
         if isinstance(result, torch.Tensor) and all(result is not known for known in own.values()):
             own.setdefault("result", result)
@@ -232,7 +233,7 @@ class Run:
             self._versions.append(version)
         return self._ids[id(version)]
 
-    def _collect(self, node) -> None:
+    def _collect(self, node: Any) -> None:
         """The node and all behind it, oldest first; leaves' accumulators not."""
         todo, seen = [node], {id(known) for known in self._nodes}
         while todo:
@@ -377,7 +378,7 @@ def _list(values: Sequence[float]) -> str:
     return "[" + ", ".join(number(v, 4) for v in values) + "]"
 
 
-def _numbers(thing) -> str:
+def _numbers(thing: Any) -> str:
     flat = thing.detach().reshape(-1).tolist()
     text = ", ".join(number(v, 3) if isinstance(v, float) else str(v) for v in flat[:4]) + (
         ", …" if len(flat) > 4 else ""
@@ -452,7 +453,7 @@ class versions(Figure):
     def again(self) -> None:
         self.moved("program")
 
-    def actions(self):
+    def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:
         return super().actions() if isinstance(self.program, str) else iter(())
 
     def _now(self) -> Run:

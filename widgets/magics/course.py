@@ -23,7 +23,7 @@ class CourseMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def lesson(self, line: str):
+    def lesson(self, line: str) -> Any:
         """Your progress in the course, and where to go next.
 
             %lesson            every chapter, and the next exercise
@@ -79,7 +79,7 @@ class CourseMagics(Magics):
 
     @cell_magic
     @in_a_sentence
-    def predict(self, line: str, cell: str):
+    def predict(self, line: str, cell: str) -> Any:
         """Run the cell only after its result was predicted, and compare the two.
 
             check.predict("07.a2", [6, 6, 6])       in a cell before: your guess
@@ -115,7 +115,7 @@ class CourseMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def where(self, line: str):
+    def where(self, line: str) -> Any:
         """Go to the first wrong node of the answer that was judged last.
 
             check("05.b", backward)        ✗
@@ -144,7 +144,7 @@ class CourseMagics(Magics):
             )
         raise Sorry(f"{exercise.id}, {wrong['probe']}: the first wrong place is {wrong['node']}, it is {wrong['say']}.")
 
-    def _chapter(self, n: int, exercises, entries) -> Card:
+    def _chapter(self, n: int, exercises: Any, entries: Any) -> Card:
         chapter = CHAPTERS[n]
         found = list(exercises.chapter(n).values()) if f"{n:02d}" in exercises.chapters() else []
         rows = []

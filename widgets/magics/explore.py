@@ -20,7 +20,7 @@ class ExploreMagics(Magics):
 
     @cell_magic
     @in_a_sentence
-    def explore(self, line: str, cell: str):
+    def explore(self, line: str, cell: str) -> Any:
         """The cell as a function of its sliders: move one, and the cell runs again and its graph is drawn again.
 
             %%explore x=1.0 w=(-2.0, 2.0, 0.1) n=(1, 5)

@@ -14,7 +14,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from .reading import Program, Sorry, evaluate, in_a_sentence
 
 
-def view_of(root, **options):
+def view_of(root: Any, **options: Any) -> Any:
     """The graph view of a result. Raises Sorry if there is no graph to show."""
     from ..graph import GraphView, not_a_graph
 
@@ -38,7 +38,7 @@ class GraphMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def graph(self, line: str):
+    def graph(self, line: str) -> Any:
         """Show how a Value or a Tensor was computed, as a graph that you can step through.
 
             %graph y                     the graph behind y
@@ -61,7 +61,7 @@ class GraphMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def step(self, line: str):
+    def step(self, line: str) -> Any:
         """Step through the backward pass of a result, from its first event.
 
             %step loss               starts at the seed: d loss / d loss = 1
@@ -76,7 +76,7 @@ class GraphMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def audit(self, line: str):
+    def audit(self, line: str) -> None:
         """Compare the gradients that a backward pass left in the objects of a graph with the true ones, in one line.
 
         %audit y                 after y.backward(), of a class of your own: the first wrong rule, and the usual cause
@@ -97,7 +97,7 @@ class GraphMagics(Magics):
 
     @cell_magic("graph")
     @in_a_sentence
-    def graph_of_cell(self, line: str, cell: str):
+    def graph_of_cell(self, line: str, cell: str) -> Any:
         """Run the cell, then show the graph of its last expression, or else of its last result.
 
             %%graph

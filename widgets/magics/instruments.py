@@ -46,7 +46,7 @@ class Numbers:
         return out
 
 
-def total(result) -> Any:
+def total(result: Any) -> Any:
     """One number of a result: every entry with another weight, so that no mistake cancels."""
     if isinstance(result, Value) or result.array.size == 1:
         return result if isinstance(result, Value) else result.reshape(())
@@ -56,7 +56,7 @@ def total(result) -> Any:
     return (result * weights).sum()
 
 
-def data(result) -> float:
+def data(result: Any) -> float:
     return result.data if isinstance(result, Value) else float(result.array)
 
 
@@ -68,7 +68,7 @@ class InstrumentMagics(Magics):
 
     @cell_magic
     @in_a_sentence
-    def gradcheck(self, line: str, cell: str):
+    def gradcheck(self, line: str, cell: str) -> Any:
         """Check the gradient of the cell's result against differences, in float64, entry by entry.
 
             %%gradcheck w b
@@ -127,7 +127,7 @@ class InstrumentMagics(Magics):
             title, Table(("input", "entries", "verdict", "largest relative error"), rows, bad=bad), more, warn=not right
         )
 
-    def _errors(self, program, numbers, name, x, worst):
+    def _errors(self, program: Any, numbers: Any, name: str, x: Any, worst: Any) -> Any:
         """The relative error of each entry's gradient, and the worst so far: (error, which entry, gradient, slope by differences)."""
         values = isinstance(x, Value)
         count = 1 if values else len(numbers.flat[name])
@@ -155,7 +155,7 @@ class InstrumentMagics(Magics):
 
     @cell_magic
     @in_a_sentence
-    def profile(self, line: str, cell: str):
+    def profile(self, line: str, cell: str) -> Any:
         """Run the cell and show where its time went, operation by operation, forward and backward.
 
             %%profile
@@ -204,13 +204,13 @@ class InstrumentMagics(Magics):
         )
 
 
-def _is_input(thing) -> bool:
+def _is_input(thing: Any) -> bool:
     if isinstance(thing, Value):
         return not thing._op
     return is_tensor(thing) and thing.requires_grad and thing.edge is None
 
 
-def _index(k: int, shape) -> str:
+def _index(k: int, shape: Any) -> str:
     out = []
     for n in reversed(shape):
         out.append(k % n)

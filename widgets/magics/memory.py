@@ -21,14 +21,14 @@ from .reading import Sorry, evaluate, in_a_sentence, is_number_with_graph, named
 SHOWN = 60
 
 
-def storage(array):
+def storage(array: Any) -> Any:
     """The array that owns the numbers."""
     while getattr(array, "base", None) is not None and hasattr(array.base, "nbytes"):
         array = array.base
     return array
 
 
-def nodes_of(root) -> list:
+def nodes_of(root: Any) -> list:
     """The nodes behind a tensor, oldest first."""
     start = root.grad_fn
     seen, todo = {start}, [start] if start is not None else []
@@ -40,7 +40,7 @@ def nodes_of(root) -> list:
     return sorted(todo, key=lambda n: n.number)
 
 
-def saved_arrays(node) -> list[tuple[str, Any]]:
+def saved_arrays(node: Any) -> list[tuple[str, Any]]:
     """(name, array) of what a node keeps for its rule: tensors, and parameters that are arrays (an index, a mask)."""
     found = []
     for name in (*node.saves, *getattr(node.op, "params", ())):
@@ -52,7 +52,7 @@ def saved_arrays(node) -> list[tuple[str, Any]]:
     return found
 
 
-def of_tensor(shell, root) -> Card:
+def of_tensor(shell: Any, root: Any) -> Card:
     nodes = nodes_of(root)
     names = {id(storage(t.array)): text for text, t in named(shell) if is_tensor(t)}
     counted: dict[int, str] = {}
@@ -121,7 +121,7 @@ class MemoryMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def memory(self, line: str):
+    def memory(self, line: str) -> Any:
         """What the graph behind a result holds in memory, node by node.
 
             %memory loss             of a Tensor or a Value

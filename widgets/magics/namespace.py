@@ -23,7 +23,7 @@ SHOWN = 200
 WALKED = 20_000  # nodes; bigger graphs are left out of the column "in the graph of"
 
 
-def summary(array) -> tuple[str, float]:
+def summary(array: Any) -> tuple[str, float]:
     """An array in a few words, and a number to sort by."""
     if array.size == 1:
         x = float(array.reshape(-1)[0])
@@ -42,7 +42,7 @@ def summary(array) -> tuple[str, float]:
     return f"{shape}, mean {number(float(flat.mean()))}", largest
 
 
-def parents_of(thing) -> list[int]:
+def parents_of(thing: Any) -> list[int]:
     """The ids of everything with a name of its own that a result's graph holds."""
     if is_own(thing):
         reader, todo = Reader(thing), [thing]
@@ -71,7 +71,7 @@ def parents_of(thing) -> list[int]:
     return [id(getattr(node, "variable", None)) for node in todo] + [hash((id(node), n)) for node, n in found]
 
 
-def key_of(thing) -> int:
+def key_of(thing: Any) -> int:
     return (
         id(thing)
         if isinstance(thing, Value) or is_own(thing) or thing.edge is None
@@ -91,12 +91,12 @@ def holders(things: list[tuple[str, Any]]) -> dict[str, list[str]]:
     return found
 
 
-def is_own(thing) -> bool:
+def is_own(thing: Any) -> bool:
     """An object of another scalar class?"""
     return not isinstance(thing, Value) and not is_tensor(thing)
 
 
-def row_of(name: str, thing, held: list[str]) -> list:
+def row_of(name: str, thing: Any, held: list[str]) -> list:
     if is_own(thing):
         reader = Reader(thing)
         value, grad = as_number(reader.number(thing)) or 0.0, reader.grad(thing)
@@ -139,7 +139,7 @@ class NamespaceMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def grads(self, line: str):
+    def grads(self, line: str) -> Any:
         """A table of every named Value, Tensor and object of a scalar class of your own: value, gradient, leaf, grad_fn, version, and in
         whose graph it stands.
 
@@ -173,7 +173,7 @@ class NamespaceMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def reset_grads(self, line: str):
+    def reset_grads(self, line: str) -> None:
         """Take away all gradients, as zero_grad() does for one model.
 
             %reset_grads               of every named Value (to 0) and Tensor (to None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import difflib
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from minigrad.scalar import Value
@@ -20,11 +20,11 @@ class Sorry(Exception):
     """What the learner is told in place of a traceback."""
 
 
-def in_a_sentence(magic):
+def in_a_sentence(magic: Callable[..., Any]) -> Any:
     """Print a Sorry; let everything else through."""
 
     @functools.wraps(magic)
-    def call(self, *args):
+    def call(self: Any, *args: Any) -> Any:
         __tracebackhide__ = True
         try:
             return magic(self, *args)
@@ -39,7 +39,7 @@ def is_number_with_graph(thing: object) -> bool:
     return isinstance(thing, Value) or is_tensor(thing) or not why_no_graph(thing)
 
 
-def evaluate(shell, text: str, magic: str) -> Any:
+def evaluate(shell: Any, text: str, magic: str) -> Any:
     """Evaluate an expression. Raises Sorry."""
     text = text.strip().rstrip("; ")
     if not text:
@@ -59,19 +59,19 @@ def evaluate(shell, text: str, magic: str) -> Any:
         raise Sorry(f"{text!r} could not be computed: {type(error).__name__}: {first}") from None
 
 
-def unknown_name(shell, name: str) -> str:
+def unknown_name(shell: Any, name: str) -> str:
     near = close(name, shell.user_ns)
     advice = f"Did you mean {near[0]!r}?" if near else "Run the cell that defines it, then this one again."
     return f"There is no variable {name!r} yet. {advice}"
 
 
-def close(name: str, names) -> list[str]:
+def close(name: str, names: Any) -> list[str]:
     """Those of `names` that are spelled most like this one, capitals aside; the nearest first."""
     known = {n.lower(): n for n in names if not n.startswith("_")}
     return [known[n] for n in difflib.get_close_matches(name.lower(), known, 3, 0.75)]
 
 
-def named(shell, own: bool = False) -> Iterator[tuple[str, Any]]:
+def named(shell: Any, own: bool = False) -> Iterator[tuple[str, Any]]:
     """Every Value and Tensor that a name leads to, with the text that leads there; each object once, by its shortest name. own: objects
     of other scalar classes, too."""
     seen: set[int] = set()
@@ -81,7 +81,7 @@ def named(shell, own: bool = False) -> Iterator[tuple[str, Any]]:
             yield text, thing
 
 
-def offered(shell, accept=is_number_with_graph) -> list[str]:
+def offered(shell: Any, accept: Callable[[Any], bool] = is_number_with_graph) -> list[str]:
     """Names to offer when the tab key is pressed: the newest first."""
     return [name for name, thing in reversed(shell.user_ns.items()) if not name.startswith("_") and accept(thing)]
 
@@ -89,7 +89,7 @@ def offered(shell, accept=is_number_with_graph) -> list[str]:
 class Program:
     """A cell's code, compiled once. Running it gives the result: its last expression, or else what its last line assigned."""
 
-    def __init__(self, shell, cell: str, magic: str):
+    def __init__(self, shell: Any, cell: str, magic: str) -> None:
         self.shell = shell
         source = "\n" + shell.transform_cell(cell)  # the magic's own line is line 1
         try:
@@ -147,7 +147,7 @@ def newest_result(names: Mapping[str, Any], among: Sequence[str]) -> Any:
     return max((thing for thing in found if isinstance(thing, Value) or is_tensor(thing)), key=_age)
 
 
-def _age(thing) -> float:
+def _age(thing: Any) -> float:
     """When a result was computed; -1 for an input."""
     if isinstance(thing, Value):
         return thing.age if thing._op else -1

@@ -22,7 +22,7 @@ class RuleMagics(Magics):
 
     @line_magic
     @in_a_sentence
-    def rule(self, line: str):
+    def rule(self, line: str) -> Any:
         """The rule card of one operation: its formula, its derivative, a curve with a movable tangent, and the saved values.
 
         %rule tanh             at x = 1; the slider moves it

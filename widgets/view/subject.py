@@ -12,7 +12,7 @@ import gc
 import math
 import sys
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy
@@ -102,7 +102,7 @@ def _of_this_program(unused: list[str], whole: Trace, things: list, names: Mappi
     return [name for name in cells.made_beside(unused, beside) if name not in shown]
 
 
-def _weak(thing) -> Callable[[], Any]:
+def _weak(thing: Any) -> Callable[[], Any]:
     """A weak reference; a strong one to an object of a class whose __slots__ forbid weak ones."""
     try:
         return weakref.ref(thing)
@@ -111,7 +111,7 @@ def _weak(thing) -> Callable[[], Any]:
 
 
 @contextlib.contextmanager
-def no_collection():
+def no_collection() -> Iterator[None]:
     """Suspend garbage collection: reading a big graph creates a million live objects, and traversing them takes a quarter of the time."""
     was = gc.isenabled()
     gc.disable()
@@ -132,7 +132,7 @@ class Subject:
     grads: list[float | None]  # of a foreign class: the gradient that each object holds
     network: Network | None  # if the calls of the learner's program show one
 
-    def __init__(self, root, names: Mapping[str, object] | None, second: bool, limit: int):
+    def __init__(self, root: Any, names: Mapping[str, object] | None, second: bool, limit: int) -> None:
         self._second, self._limit = second, limit
         self._labels: dict[str, Callable[[], Any]] = {}
         self.read(root, names)
@@ -142,7 +142,7 @@ class Subject:
         """The learner's own result; None if it is gone."""
         return self._root()
 
-    def read(self, root, names: Mapping[str, object] | None = None) -> None:
+    def read(self, root: Any, names: Mapping[str, object] | None = None) -> None:
         """Trace the present state of `root`. Names are looked up in the argument, the notebook and the previous result."""
         held = {name: value for name, ref in self._labels.items() if (value := ref()) is not None}
         shell = cells.ipython()
@@ -179,7 +179,7 @@ class Subject:
         if self.network:
             self._graph.objects = []
 
-    def _tensors(self, root, names: Mapping[str, object], pictured: Any = None) -> list:
+    def _tensors(self, root: Any, names: Mapping[str, object], pictured: Any = None) -> list:
         from minigrad.tracing.tensor_trace import Recording
 
         recording = Recording(root, names, self._second, TRACED)
@@ -216,7 +216,7 @@ class Subject:
             "recorded.")  # fmt: skip
         self.whole["notices"][:1] = [said]  # in place of the notice that the graph was used up
 
-    def _values(self, root, names: Mapping[str, object]) -> list:
+    def _values(self, root: Any, names: Mapping[str, object]) -> list:
         outdated = False
         if isinstance(root, Value) and len(order := backward_order(root)) > READ:
             return self._trace(self._newest(root, order, names), names).objects

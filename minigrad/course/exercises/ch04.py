@@ -215,7 +215,7 @@ def _ledger(name, numbers, seed):
 
 def _gradients(rows, seed):
     """By minigrad's own engine, from the program that the rows describe."""
-    made = {}
+    made: dict[str, Value] = {}
     for result, operation, pairs in reversed(rows):
         a, b = (made.setdefault(name, Value(value)) for name, value in pairs)
         made[result] = COMPUTE[operation](a, b)

@@ -179,7 +179,7 @@ _slopes: dict[str, Callable] = {  # in another form than a solution would use
     "atan2": lambda y, x: (x / math.hypot(x, y) ** 2, -y / math.hypot(x, y) ** 2),
 }
 _calls = {"exp": "a.exp()", "log": "a.log()", "tanh": "a.tanh()", "atan2": "a.atan2(b)"}
-_values = {"exp": math.exp, "log": math.log, "tanh": math.tanh, "atan2": math.atan2}
+_values: dict[str, Callable[..., float]] = {"exp": math.exp, "log": math.log, "tanh": math.tanh, "atan2": math.atan2}
 
 
 def _numbers(names):

@@ -213,7 +213,7 @@ def _unbroadcast(big, small):
         tail = index[len(index) - len(small) :]
         key = tuple(0 if s == 1 else i for i, s in zip(tail, small, strict=True))
         out[key] = out.get(key, 0.0) + drivers.ramp(n)
-    flat = [out[k] for k in itertools.product(*(range(s) for s in small))]
+    flat: list = [out[k] for k in itertools.product(*(range(s) for s in small))]
     for size in reversed(small[1:]):
         flat = [flat[i : i + size] for i in range(0, len(flat), size)]
     assert math.prod(small) >= 1

@@ -601,7 +601,8 @@ EX_E = Exercise(
 
 
 def _of(seen, key):
-    got = next(iter(seen.outcomes.values()), {}).get("got")
+    first: dict = next(iter(seen.outcomes.values()), {})
+    got = first.get("got")
     return got.get(key, -1) if isinstance(got, dict) else -1
 
 
