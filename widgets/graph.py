@@ -116,7 +116,8 @@ class GraphView(Fronted):
             self._take_folds()
             state = self._state()
         trace = state["trace"]
-        at = {None: _forward(trace), "start": 0, "end": len(trace["steps"])}.get(step, step)  # type: ignore[arg-type]
+        first = len(trace["steps"]) if self._subject.differentiated else _forward(trace)
+        at = {None: first, "start": 0, "end": len(trace["steps"])}.get(step, step)  # type: ignore[arg-type]
         super().__init__(part="graph", quiz=quiz, step=at, version=1, **state)
         self.observe(self._on_inputs, names=["inputs"])
         self.on_msg(self._on_message)
@@ -666,9 +667,9 @@ def graph(
 
     root: a Value or a Tensor, the result whose gradient is taken (or an object of your own class with data, _prev and _op); or a compiled
     step, whose cards say which loop of the program they became. step: where the view starts: a number of events, "start" or "end"; by
-    default after the forward pass. names: variable names for the nodes; by default the notebook's, or the caller's. limit: a graph with
-    more nodes than this opens folded. second: of a Tensor, also the graph of its gradient (what create_graph=True records). quiz: the
-    ledger is empty and yours to fill in. Raises TypeError for anything else.
+    default after the forward pass, or at the end if backward() has been called from root. names: variable names for the nodes; by
+    default the notebook's, or the caller's. limit: a graph with more nodes than this opens folded. second: of a Tensor, also the graph
+    of its gradient (what create_graph=True records). quiz: the ledger is empty and yours to fill in. Raises TypeError for anything else.
     """
     if names is None:
         caller = inspect.currentframe().f_back  # type: ignore[union-attr]

@@ -572,3 +572,16 @@ def test_of_a_graph_that_is_traced_in_part_parameters_keep_their_names():
     assert any("only the newest" in text for text in view._subject.words)
     labels = {n["label"] for n in view.whole["nodes"] if n["named"]}
     assert {"state_dict['wte'][0][0]", "state_dict['wte'][0][1]", "state_dict['deep']['b'][0]", "loss"} <= labels
+
+
+def test_a_graph_opens_with_its_gradients_once_backward_has_run():
+    x = Value(2.0)
+    y = (x * 3 + 1) ** 2
+    assert graph(y).step < graph(y).total
+    y.backward()
+    assert graph(y).step == graph(y).total and graph(y, step="start").step == 0
+    a = pytest.importorskip("micrograd.engine").Value(2.0)
+    b = a * a
+    assert graph(b).step < graph(b).total
+    b.backward()
+    assert graph(b).step == graph(b).total

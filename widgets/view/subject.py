@@ -154,6 +154,7 @@ class Subject:
             root = pictured.root
             names = {**names, **{name: t for name, t in pictured.names.items() if name not in names or t is root}}
         self.words, self.grads, self.leaves = [], [], []
+        self.differentiated = False
         self.missed: list[str] = []  # of the words: which inputs have no part in the graph
         self._value_name = "data"
         self.tape: Any = None
@@ -191,6 +192,7 @@ class Subject:
         self.words += [*self.whole.get("notices", ()), *self._missed(unused, self.whole)]
         if recording.same_again and recording.ran and not pictured:
             found = zip(self.whole["nodes"], things, recording.ran.grads, strict=True)
+            self.differentiated = any(t is not None and getattr(t, "_grad", None) is not None for t in things)
             inputs = [(n["label"], t, g) for n, t, g in found if n["kind"] == "leaf" and g is not None]
             self._compare_grads([(name, t._grad.array, g) for name, t, g in inputs if t._grad is not None])
         if not pictured and len(things) <= TABLES and (tape := recording.sweeper()) and tape.leaves:
@@ -224,8 +226,10 @@ class Subject:
         things = graph.objects
         if not isinstance(root, Value):
             self.grads = [*graph.grads]
+            self.differentiated = bool(self.grads and self.grads[-1])
             self._say_how_read(graph)
         elif root.grad == 1.0 and root._op and len(things) <= TRACED:  # backward() was called from it
+            self.differentiated = True
             leaves = zip(graph.kinds, graph.names, things, graph.gradients(), strict=True)
             self._compare_grads(
                 [(name, thing.grad, g) for kind, name, thing, g in leaves if kind == "leaf" and name and g is not None]
