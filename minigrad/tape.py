@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from .kernels.loading import load
 from .scalar import checked_number
 from .tracing.formulas import exponent
-from .tracing.scalar_trace import Recorded, record
+from .tracing.scalar_trace import ScalarRecording, record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +75,7 @@ class Tape:
 
         from .kernels.tape import CODES, FIXED, ROW, batches
 
-        graph = root if isinstance(root, Recorded) else record(root)
+        graph = root if isinstance(root, ScalarRecording) else record(root)
         count = len(graph.objects)
         self.root = graph.root
         self._walk, self._shape = _shape(graph)
@@ -196,7 +196,7 @@ class Tape:
 
         Raises ValueError, naming the first difference, if the program took another course: then it needs a tape of its own.
         """
-        graph = root if isinstance(root, Recorded) else record(root)
+        graph = root if isinstance(root, ScalarRecording) else record(root)
         walk, shape = _shape(graph)
         if shape != self._shape:
             raise ValueError(_difference(self._shape, shape))
@@ -237,7 +237,7 @@ def _weak(obj: Any) -> Callable[[], Any]:
         return lambda: obj
 
 
-def _shape(graph: Recorded) -> tuple[list[int], list[tuple[str, str, tuple[int, ...]]]]:
+def _shape(graph: ScalarRecording) -> tuple[list[int], list[tuple[str, str, tuple[int, ...]]]]:
     """What two recordings of one program have in common: everything but the numbers, and the order in which leaves were made.
 
     Returns the nodes as a walk from the root finds them, parents first, and for each its kind, operation and parents by place in the walk.

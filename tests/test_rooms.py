@@ -168,13 +168,7 @@ LONG = {  # functions that have more: why they are not split
         "minigrad.tensors.indexing",
         "_take_apart",
     ): "one branch for each kind of index, all on the same position in the key",
-    ("minigrad.tracing.tensor_trace", "trace"): "fills one TypedDict, field by field",
     ("minigrad.viz", "make_dot"): "torchviz's function: nested helpers that share its options",
-    (
-        "widgets.fold",
-        "__init__",
-    ): "from the whole trace to the shown one, in one order, over eight maps that all parts need",
-    ("widgets.layout", "_plain"): "one algorithm in the order of its steps, over the same columns",
     ("widgets.static", "_card"): "one card from top to bottom: each part begins where the last one ended",
 }
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from minigrad.scalar import Value
 from minigrad.tracing.own_classes import Reader
-from minigrad.tracing.scalar_trace import Recorded
+from minigrad.tracing.scalar_trace import ScalarRecording
 from minigrad.tracing.trace import trace
 from minigrad.words import listed, number
 
@@ -28,7 +28,7 @@ class Audit(NamedTuple):
     say: str
 
 
-def audit(graph: Recorded, labels: Sequence[str] | None = None) -> Audit:
+def audit(graph: ScalarRecording, labels: Sequence[str] | None = None) -> Audit:
     """What the objects of a graph hold in their gradients, against the true ones. labels: what its nodes are called."""
     return _Audit(graph, labels).result()
 
@@ -38,7 +38,7 @@ def _close(a: float, b: float) -> bool:
 
 
 class _Audit:
-    def __init__(self, graph: Recorded, labels: Sequence[str] | None):
+    def __init__(self, graph: ScalarRecording, labels: Sequence[str] | None):
         self.graph = graph
         if labels is None and len(graph.ops) <= MOST:
             labels = [node["label"] for node in trace(graph)["nodes"]]

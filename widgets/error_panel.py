@@ -144,7 +144,7 @@ def leave_out_repetitions(error: BaseException | None) -> None:
 
 def raised_by_us(tb: TracebackType | None) -> bool:
     """Did minigrad or one of its pictures raise it, called by the learner? Then only the learner's lines are worth reading."""
-    from .explain.moment import is_learners, is_ours
+    from .explain.failure import is_learners, is_ours
 
     files = [frame.f_code.co_filename for frame, _ in walk_tb(tb)]
     return bool(files) and is_ours(files[-1]) and any(map(is_learners, files))
@@ -154,8 +154,8 @@ def short(
     shell: Any, etype: type[BaseException], error: BaseException, tb: TracebackType | None, whole: bool = False
 ) -> list[str]:
     """PyTorch's sentence first (`whole`: all that the error says), then the learner's own lines."""
-    from .explain.moment import is_learners
-    from .explain.moment import whole as whole_text
+    from .explain.failure import is_learners
+    from .explain.failure import whole as whole_text
 
     sentence = whole_text(error) if whole else str(error).split("\n\n")[0]
     own = None

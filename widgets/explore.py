@@ -22,7 +22,7 @@ from minigrad.words import number
 
 from .graph import not_a_graph
 from .magics.graphs import view_of
-from .magics.reading import Program, Sorry
+from .magics.reading import CellProgram, Sorry
 from .stored import Stored
 
 EXAMPLE = "For example: %%explore x=1.0 w=(-2.0, 2.0, 0.1)"
@@ -79,7 +79,7 @@ class Input:
         return made
 
 
-def own_class(program: Program, names: Mapping[str, Any]) -> type | None:
+def own_class(program: CellProgram, names: Mapping[str, Any]) -> type | None:
     """The learner's own scalar class with which a cell computes: that of an object or a class that the cell names, or one called Value."""
     for name in (*program.reads, "Value"):
         thing = names.get(name)
@@ -125,7 +125,7 @@ def read_inputs(line: str) -> list[Input]:
 class Exploration(Stored, ipywidgets.VBox):
     """Sliders, and below them the graph of what the cell computes now."""
 
-    def __init__(self, shell: Any, program: Program, inputs: list[Input], tensors: bool) -> None:
+    def __init__(self, shell: Any, program: CellProgram, inputs: list[Input], tensors: bool) -> None:
         self.shell, self.program, self.inputs, self.tensors = shell, program, inputs, tensors
         self.says = ipywidgets.HTML()
         self.view: Any = None

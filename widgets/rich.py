@@ -12,7 +12,7 @@ from traitlets.config import Configurable
 
 from minigrad.words import number
 
-from .show import Card, Facts, Table
+from .show import Facts, Panel, Table
 
 SIDE = 8  # rows and columns of a matrix that are shown
 
@@ -51,10 +51,10 @@ class Minigrad(Configurable):
         self.rich = False
 
 
-def value_card(x: Any) -> Card:
+def value_card(x: Any) -> Panel:
     made = f"{x._op} of {', '.join(number(p.data) for p in x._prev)}" if x._op else "a leaf: nothing made it"
     slopes = ", ".join("shut" if d is None else number(d) for d in x.slopes)
-    return Card(
+    return Panel(
         f"Value {x.label}".strip(),
         Facts(
             ("value", number(x.data)), ("gradient", number(x.grad)), ("made by", made), ("local derivatives", slopes)
@@ -62,7 +62,7 @@ def value_card(x: Any) -> Card:
     )
 
 
-def tensor_card(x: Any) -> Card:
+def tensor_card(x: Any) -> Panel:
     shape = " × ".join(map(str, x.array.shape)) or "one number"
     made = "a leaf" if x.edge is None else type(x.edge[0]).__name__
     grad = "None: never computed" if x._grad is None else "there, see .grad"
@@ -74,7 +74,7 @@ def tensor_card(x: Any) -> Card:
         ("gradient", grad),
     )
     if not x.array.size or x.array.ndim > 2:
-        return Card("Tensor", facts)
+        return Panel("Tensor", facts)
     rows = x.array.reshape(-1, x.array.shape[-1] if x.array.ndim else 1)
     columns = min(rows.shape[1], SIDE)
     head = ["", *map(str, range(columns)), *["…"] * (rows.shape[1] > SIDE)]
@@ -83,4 +83,4 @@ def tensor_card(x: Any) -> Card:
              for i, row in enumerate(rows[:SIDE])]  # fmt: skip
     if rows.shape[0] > SIDE:
         cells.append(["…", *[("…", 0.0)] * columns, *["…"] * (rows.shape[1] > SIDE)])
-    return Card("Tensor", Table(head, cells), facts)
+    return Panel("Tensor", Table(head, cells), facts)

@@ -14,7 +14,7 @@ from minigrad.scalar import Value
 from minigrad.tracing.formulas import Rule, Text
 from minigrad.words import number
 
-from .show import Card, Facts, Line, Table
+from .show import Facts, Line, Panel, Table
 from .stored import Stored
 
 SPAN = {"log": (0.05, 4.0), "sqrt": (0.0, 4.0), "exp": (-3.0, 3.0), "/": (-4.0, 4.0)}
@@ -149,9 +149,9 @@ def tensor_parts(op: Any) -> list:
     ]
 
 
-def card(name: str, rule: Rule | None, op: Any, inputs: list[float]) -> Card:
+def card(name: str, rule: Rule | None, op: Any, inputs: list[float]) -> Panel:
     parts = (scalar_parts(rule, inputs) if rule is not None else []) + (tensor_parts(op) if op is not None else [])
-    return Card(
+    return Panel(
         f"The rule of {name}",
         *parts,
         Facts(
@@ -182,7 +182,7 @@ class RuleCard(Stored, ipywidgets.VBox):
         self._draw()
 
     @property
-    def card(self) -> Card:
+    def card(self) -> Panel:
         return card(self.name, self.rule, self.op, [s.value for s in self.sliders])
 
     def _draw(self, _change: Any = None) -> None:

@@ -1,6 +1,6 @@
 """Small cards of text: what the magics and the error panels show, as plain text and as HTML.
 
-What lives here: `Card` and its parts (lines, code, tables, chains, shapes). What does not: what they say. Plain text is the equal twin of
+What lives here: `Panel` and its parts (lines, code, tables, chains, shapes). What does not: what they say. Plain text is the equal twin of
 the HTML: a terminal and a test read the same facts. Equal cards give equal bytes: no id, no address, no time. Text is always escaped; a
 pair of backticks in it marks code. Colours are JupyterLab's, then VS Code's, then the system's; nothing is said by colour alone.
 """
@@ -196,7 +196,7 @@ class Chain:
         return f'<ol class="mg-chain">{"".join(items)}</ol>'
 
 
-class Card:
+class Panel:
     """A panel with a title and parts. `warn` marks the explanation of an error."""
 
     def __init__(self, title: str, *parts: Any, warn: bool = False) -> None:

@@ -64,7 +64,7 @@ def number(x: float | str | None) -> float:
     return math.nan if x is None else float(x)
 
 
-class Moment:
+class TraceState:
     """The numbers of a trace after its first `step` events. The browser's version is front/src/model/moment.js."""
 
     def __init__(self, trace: Trace, step: int):
@@ -108,7 +108,7 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
     a fold."""
     total = len(trace["steps"])
     step = total if step is None else min(max(step, 0), total)
-    now = Moment(trace, step)
+    now = TraceState(trace, step)
     root = trace["nodes"][trace["root"]]
     title = trace["title"]
     if title == root["label"] and root["kind"] != "fold" and root["expr"] not in ("", title):  # no source line is known
@@ -163,7 +163,7 @@ def _fact(name: str, value: float | str | None) -> str:
         return f"{name}: {value}"
 
 
-def _wire(trace: Trace, wire: Wire, now: Moment) -> str:
+def _wire(trace: Trace, wire: Wire, now: TraceState) -> str:
     edge = trace["edges"][wire["id"]]
     back, ready = edge["id"] in now.sent, edge["source"] in now.known and edge["target"] in now.known
     kind = "b" if back else "f" if ready else ""
@@ -214,7 +214,7 @@ def flag(x: float, y: float, wide: float) -> str:
     return f"M{x:.1f} {y - 9:.1f}h{wide - 7:.1f}l7 9-7 9h{7 - wide:.1f}z"
 
 
-def _cut(cut: CutWire, now: Moment) -> str:
+def _cut(cut: CutWire, now: TraceState) -> str:
     """A dotted wire with two strokes across it, and the call that detached; in the backward pass, that no gradient passes."""
     x, y, half = cut["px"], cut["py"], cut["pw"] / 2
     text = cut["text"][now.back]
@@ -226,7 +226,7 @@ def _cut(cut: CutWire, now: Moment) -> str:
     return out + f'<text class="p pb" x="{x + 8:.1f}" y="{y + 4:.1f}">{escape(text)}</text>'
 
 
-def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
+def _card(trace: Trace, card: Card, now: TraceState, partway: bool) -> str:
     out = [f'<g transform="translate({card["x"]:.1f},{card["y"]:.1f})">']
     node = trace["nodes"][card["id"]]
     kind = {"leaf": "leaf", "constant": "k"}.get(node["kind"], "")
@@ -300,7 +300,7 @@ def _card(trace: Trace, card: Card, now: Moment, partway: bool) -> str:
     return "".join(out)
 
 
-def _row(trace: Trace, card: Card, node: Node, now: Moment) -> str:
+def _row(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     """The second line of a card in a column: value and gradient, or their ranges."""
     if node["kind"] == "constant":
         return ""
@@ -329,7 +329,7 @@ def _row(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     return texts + f'<text class="d"{small} x="{width - 12:.0f}" y="38">{escape(grad)}</text>'
 
 
-def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
+def _maps(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     """The lower part of a tensor's card: shape, marks, the heat maps of value and gradient with their ranges; a layer's parameters."""
     width = card["w"] - (STACK if node["kind"] == "fold" else 0.0)
     half, known = (width - 34) / 2, node["id"] in now.known
@@ -372,12 +372,12 @@ def _maps(trace: Trace, card: Card, node: Node, now: Moment) -> str:
     return "".join(out)
 
 
-def _numbers(node: Node, now: Moment) -> bool:
+def _numbers(node: Node, now: TraceState) -> bool:
     """Has a fold a value and a gradient, not ranges of them?"""
     return node.get("array") is None or "shape" in node and not math.isnan(now.sums.get(node["id"], 0.0))
 
 
-def _results(trace: Trace, card: Card, node: Node, now: Moment) -> str:
+def _results(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     """The lower part of a fold's card where it has no single number: the range of its result and of its gradient."""
     right = f"{card['w'] - 12 - STACK:.0f}"
     if node["outs"] != 1:

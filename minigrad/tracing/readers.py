@@ -13,7 +13,7 @@ from .schema import Number, Numbers, Trace
 from .text import array_text, as_float, differential, json_number
 
 
-class Row(TypedDict):
+class LedgerRow(TypedDict):
     """One step with its numbers."""
 
     step: int  # 1-based
@@ -31,7 +31,7 @@ class Row(TypedDict):
     sentence: str  # `say` with the numbers in it, **bold** kept
 
 
-def replay_steps(trace: Trace) -> list[Row]:
+def replay_steps(trace: Trace) -> list[LedgerRow]:
     """The numbers of every step: upstream gradient, local derivative, their product, and the sum at the parent before and after.
 
     >>> from minigrad import Value
@@ -44,7 +44,7 @@ def replay_steps(trace: Trace) -> list[Row]:
     if trace["engine"] == "tensor":
         return _replay_tensor(trace)
     sums: list[float | None] = [0.0] * len(nodes)  # None once an unknown amount was added
-    rows: list[Row] = []
+    rows: list[LedgerRow] = []
     for k, step in enumerate(trace["steps"], 1):
         i = step["node"]
         incoming = local = sends = to = before = after = None
@@ -64,7 +64,7 @@ def replay_steps(trace: Trace) -> list[Row]:
         value = as_float(nodes[i]["value"])
         live = dict(value=value, incoming=incoming, local=local, sends=sends, before=before, after=after)
         rows.append(
-            Row(
+            LedgerRow(
                 step=k,
                 phase=step["phase"],
                 kind=step["kind"],
@@ -87,11 +87,11 @@ def _fill(say: str, live: dict[str, float | None]) -> str:
     return re.sub(r"\{(value|incoming|local|sends|before|after)\}", lambda m: number(live[m[1]]), say)
 
 
-def _replay_tensor(trace: Trace) -> list[Row]:
+def _replay_tensor(trace: Trace) -> list[LedgerRow]:
     """The rows of a Tensor's trace: numbers where there is one number, else the sentence has the range."""
     nodes, edges, arrays = trace["nodes"], trace["edges"], trace["arrays"]
     sums: list[int | None] = [None] * len(nodes)
-    rows: list[Row] = []
+    rows: list[LedgerRow] = []
     for k, step in enumerate(trace["steps"], 1):
         i, edge = step["node"], None if step["edge"] is None else edges[step["edge"]]
         to = None if edge is None else edge["source"]
@@ -121,7 +121,7 @@ def _replay_tensor(trace: Trace) -> list[Row]:
         row = dict(
             step=k, phase=step["phase"], kind=step["kind"], node=i, edge=step["edge"], to=to, sentence=sentence, **live
         )
-        rows.append(cast(Row, row))
+        rows.append(cast(LedgerRow, row))
     return rows
 
 
@@ -133,7 +133,7 @@ def _single(a: Numbers) -> Number | None:
     return a["cells"][0] if math.prod(a["shape"]) == 1 else None
 
 
-def ledger(trace: Trace) -> list[Row]:
+def ledger(trace: Trace) -> list[LedgerRow]:
     """The rows in which a gradient travels along an edge, in the engine's order."""
     return [row for row in replay_steps(trace) if row["kind"] == "send"]
 

@@ -1,7 +1,7 @@
 """A recorded graph of Tensors by items, with its numbers: what the trace of a Tensor is written from.
 
 What lives here: which tensors there are (`Graph`), where their numbers come from (`values_of`), the recorded operations run again
-(`Program`), one pass of the engine's own loop that is listened to (`Pass`), the graph that such a pass records (`Layers`). What does not:
+(`Replay`), one pass of the engine's own loop that is listened to (`Pass`), the graph that such a pass records (`Layers`). What does not:
 words (tensor_trace.py), derivatives and the loop (engine.py), rows (ops/).
 
 A graph keeps what the backward pass needs and nothing else. The numbers of an intermediate result are, in this order: those of a living
@@ -475,7 +475,7 @@ def saved_by(node: Any) -> list[dict]:
 # --- recomputing the graph from new inputs -------------------------------------------------------------------------------
 
 
-class Program:
+class Replay:
     """The recorded operations, ready to run again on other inputs: for sliders, and for graphs that were used up.
 
     Holds numbers, no tensors. `reason` says why it cannot run, if it cannot."""

@@ -32,7 +32,7 @@ from .text import differential, json_number
 
 
 def trace_value(
-    graph: Recorded, names: Mapping[str, object] | None = None, title: str | None = None,
+    graph: ScalarRecording, names: Mapping[str, object] | None = None, title: str | None = None,
     cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None,
 ) -> Trace:  # fmt: skip
     """The recording as plain data. See `minigrad.tracing.trace.trace`."""
@@ -100,7 +100,7 @@ def trace_value(
     return result
 
 
-def newest(graph: Recorded, count: int) -> Recorded:
+def newest(graph: ScalarRecording, count: int) -> ScalarRecording:
     """The newest operations of a recording as one of its own, with their objects. What enters them are its leaves."""
     one = part(graph, graph.order[:count], graph.root, graph.seed)
     for name in ("objects", "paths"):
@@ -109,7 +109,7 @@ def newest(graph: Recorded, count: int) -> Recorded:
     return one
 
 
-def part(graph: Recorded, members: Sequence[int], out: int, seed: float) -> Recorded:
+def part(graph: ScalarRecording, members: Sequence[int], out: int, seed: float) -> ScalarRecording:
     """Some operations of a recording as a separate one. Operands from outside become leaves, and `seed` is the gradient at `out`.
 
     The caller sets its `objects`, which are needed for source lines.
@@ -117,7 +117,7 @@ def part(graph: Recorded, members: Sequence[int], out: int, seed: float) -> Reco
     inside = set(members)
     ids = sorted(inside.union(p for m in members for p in graph.parents[m]))
     at = {old: new for new, old in enumerate(ids)}
-    one = Recorded()
+    one = ScalarRecording()
     for name in ("names", "ops", "rules", "data", "requires_grad"):
         setattr(one, name, [getattr(graph, name)[i] for i in ids])
     one.kinds = ["operation" if i in inside else "constant" if graph.kinds[i] == "constant" else "leaf" for i in ids]
@@ -133,7 +133,7 @@ def part(graph: Recorded, members: Sequence[int], out: int, seed: float) -> Reco
     return one
 
 
-def groups_of(graph: Recorded, names: Mapping[str, object] | None) -> list[Group]:
+def groups_of(graph: ScalarRecording, names: Mapping[str, object] | None) -> list[Group]:
     """The groups of a recording, by the ids that its nodes have in the trace. `repeats` counts operations, in the order of the program."""
     root = graph.objects[graph.root]
     if not isinstance(root, Value):
@@ -149,7 +149,7 @@ class GraphCycleError(ValueError):
     """A node is, through its parents, an ancestor of itself: no order can compute such a graph."""
 
 
-class Recorded:
+class ScalarRecording:
     """A computation by indices: parents before children, what `trace` and the tape both start from.
 
     `order` lists the operations as `backward()` visits them. `locals[i][slot]` is None where nothing can be known (an unknown
@@ -196,9 +196,12 @@ class Recorded:
         return [None if i in lost else grad for i, grad in enumerate(known)]
 
 
-def record(root: object, names: Mapping[str, object] | None = None) -> Recorded:
+Recorded = ScalarRecording  # for widgets/network.py
+
+
+def record(root: object, names: Mapping[str, object] | None = None) -> ScalarRecording:
     """The graph behind `root` by indices: in creation order for a `Value`, parents first for a learner's own class."""
-    graph = Recorded()
+    graph = ScalarRecording()
     graph.told, graph.unchecked = [], []
     if isinstance(root, Value):
         _record_value(graph, root)
@@ -219,7 +222,7 @@ def record(root: object, names: Mapping[str, object] | None = None) -> Recorded:
 OPEN = (), (False,), (False, False)  # for so many operands: each of them passes a gradient on
 
 
-def _record_value(graph: Recorded, root: Value) -> None:
+def _record_value(graph: ScalarRecording, root: Value) -> None:
     operations = backward_order(root)
     found = {id(root): root}
     made_of: dict[int, tuple[Value, ...]] = {}
@@ -302,7 +305,7 @@ def _check_has_graph(root: object) -> None:
     raise TypeError(f"only a Value (or an object of a class like it) has a graph, and this is {a_kind(root)}. {do}")
 
 
-def _record_other(graph: Recorded, root: object, names: Mapping[str, object] | None) -> None:
+def _record_other(graph: ScalarRecording, root: object, names: Mapping[str, object] | None) -> None:
     reader = Reader(root)
     with quiet():
         operands = _operands_in_order(reader, root, names)
@@ -361,7 +364,7 @@ def _data(reader: Reader, obj: Any) -> float:
         raise TypeError(f"{what} in this graph has data that is not a number: {error}") from None
 
 
-def _kinds(graph: Recorded, with_names: bool) -> list[Literal["leaf", "constant", "operation"]]:
+def _kinds(graph: ScalarRecording, with_names: bool) -> list[Literal["leaf", "constant", "operation"]]:
     """Tell constants from inputs. A class that computes 3 * x wraps the 3 in a node without a name and with one use, beside an operand that
     is not such a node. Inputs have names, or several uses."""
     unnamed = [not of and not name for name, of in zip(graph.names, graph.parents, strict=True)]
@@ -556,7 +559,7 @@ class _Operation:
     """One operation of a graph that is being recorded: its number at its operands' present numbers, and its derivatives there. Each is
     checked against what the class itself computes, as far as that can be asked."""
 
-    def __init__(self, reader: Reader, graph: Recorded, i: int, call: Call | None):
+    def __init__(self, reader: Reader, graph: ScalarRecording, i: int, call: Call | None):
         self.reader, self.graph, self.i = reader, graph, i
         self.call = None if call is AMBIGUOUS else call
         self.obj, self.parents = graph.objects[i], graph.parents[i]
@@ -714,7 +717,7 @@ def _postorder(root: Any, parents_of: Callable[[Any], Iterable], reader: Reader)
 # Labels and expressions
 
 
-def _labels(graph: Recorded, sources: list[Source | None]) -> tuple[list[Text], list[bool]]:
+def _labels(graph: ScalarRecording, sources: list[Source | None]) -> tuple[list[Text], list[bool]]:
     """A label for every node: the learner's name, or h₁ if it was h before, else a short expression, else v1, v2, ... All differ, except
     constants'."""
     former = former_names(graph.names, [getattr(obj, "_code", None) for obj in graph.objects], sources)
@@ -745,7 +748,7 @@ def _labels(graph: Recorded, sources: list[Source | None]) -> tuple[list[Text], 
     return texts, named
 
 
-def _short_expression(graph: Recorded, i: int, texts: list[Text]) -> Text | None:
+def _short_expression(graph: ScalarRecording, i: int, texts: list[Text]) -> Text | None:
     rule, parents = graph.rules[i], [node_in(texts[p], p) for p in graph.parents[i]]
     if rule is None:
         return None
@@ -756,7 +759,7 @@ def _short_expression(graph: Recorded, i: int, texts: list[Text]) -> Text | None
     return text if len(text.text) <= 10 else None
 
 
-def expression(graph: Recorded, i: int, parents: list[Text]) -> Text | None:
+def expression(graph: ScalarRecording, i: int, parents: list[Text]) -> Text | None:
     if not parents:
         return None
     if rule := graph.rules[i]:
@@ -775,7 +778,7 @@ _UNDEFINED: dict[str, list[tuple[Callable[..., bool], str]]] = {  # operation: (
 }  # fmt: skip
 
 
-def _undefined(graph: Recorded, nodes: list[Node]) -> list[str]:
+def _undefined(graph: ScalarRecording, nodes: list[Node]) -> list[str]:
     """A sentence about the first operation that makes nan or an infinity of finite numbers."""
     for i, parents in enumerate(graph.parents):
         given = [graph.data[p] for p in parents]
@@ -829,7 +832,7 @@ def _made_in(thing: Value) -> str | None:
 # Modules
 
 
-def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, list[str]]:
+def _scopes(graph: ScalarRecording, names: Mapping[str, object] | None) -> dict[int, list[str]]:
     """For each operation made in the call of a network of micro.py: the names of the calls around it, outermost first.
 
     A module that was called twice has two calls, the second called "model (call 2)".
@@ -867,7 +870,7 @@ def _scopes(graph: Recorded, names: Mapping[str, object] | None) -> dict[int, li
 # Steps
 
 
-def _steps(graph: Recorded, nodes: list[Node], edges: list[Edge]) -> list[Step]:
+def _steps(graph: ScalarRecording, nodes: list[Node], edges: list[Edge]) -> list[Step]:
     steps: list[Step] = []
     for node in nodes:
         label, expr = node["label"], node["expr"]

@@ -36,7 +36,7 @@ from .recording import (
     Item,
     Layers,
     Pass,
-    Program,
+    Replay,
     equal,
     kind_of,
     local_of,
@@ -59,10 +59,10 @@ def trace_tensor(
     cell_name: Mapping[str, str] | Callable[[str], str | None] | None = None, second: bool = False,
 ) -> Trace:  # fmt: skip
     """Everything that was computed on the way to a Tensor. See `minigrad.tracing.trace.trace`."""
-    return Recording(root, names, second).trace(title, cell_name)
+    return TensorRecording(root, names, second).trace(title, cell_name)
 
 
-class Recording:
+class TensorRecording:
     """A graph with its numbers. The trace is written from it, and sliders recompute it. It holds tensors, so keep it only briefly."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Recording:
             for slot, parent in enumerate(item.parents):
                 self.edge_at[target, slot] = len(self.edges)
                 self.edges.append((parent, target, slot))
-        self.program: Program | None = None
+        self.program: Replay | None = None
         self.ran: Pass | None = None
         self.tensors: list | None = None
         self.same_again = False  # a used-up graph that was run again, on the same numbers
@@ -99,7 +99,7 @@ class Recording:
     def _run(self, root: Variable) -> None:
         graph = self.graph
         if any(node.status == FREED and (node.saves or node.frees) for node in graph.order):
-            self.program = program = Program(graph, self.values)
+            self.program = program = Replay(graph, self.values)
             if not program.reason:
                 try:
                     self.tensors = program.run({})
@@ -138,7 +138,7 @@ class Recording:
 
     def sweeper(self) -> Sweeper | None:
         """What computes the tables of sliders (after `trace`); None if no leaf is a single number or the operations cannot be run again."""
-        program = self.program or Program(self.graph, self.values)
+        program = self.program or Replay(self.graph, self.values)
         leaves = [
             i
             for i, item in enumerate(self.graph.items)
@@ -640,7 +640,7 @@ class Recording:
 class Sweeper:
     """Runs the recorded operations again, forward and backward, with another number in one leaf. The leaves' tensors stay as they are."""
 
-    def __init__(self, recording: Recording, program: Program, leaves: list[int]):
+    def __init__(self, recording: TensorRecording, program: Replay, leaves: list[int]):
         self.leaves, self.program = leaves, program
         self.graph, self.edge_at, self.where = recording.graph, recording.edge_at, recording.arrays.where
         self.edges = recording.edges

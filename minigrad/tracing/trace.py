@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from ..words import number as fmt
 from .naming import walk
-from .readers import Row, ledger, replay_steps, to_text, unused_words
-from .scalar_trace import GraphCycleError, Recorded, record, trace_value, unused_inputs
+from .readers import LedgerRow, ledger, replay_steps, to_text, unused_words
+from .scalar_trace import GraphCycleError, ScalarRecording, record, trace_value, unused_inputs
 from .schema import Edge, Group, Node, Number, Numbers, Saved, Source, Step, Trace
 from .text import array_text
 
@@ -20,7 +20,7 @@ __all__ = [
     "trace",
     "is_tensor",
     "record",
-    "Recorded",
+    "ScalarRecording",
     "GraphCycleError",
     "walk",
     "replay_steps",
@@ -37,7 +37,7 @@ __all__ += [
     "Node",
     "Number",
     "Numbers",
-    "Row",
+    "LedgerRow",
     "Saved",
     "Source",
     "Step",
@@ -71,7 +71,7 @@ def trace(
         from . import tensor_trace
 
         return tensor_trace.trace_tensor(cast(Any, root), names, title, cell_name, second)
-    return trace_value(root if isinstance(root, Recorded) else record(root, names), names, title, cell_name)
+    return trace_value(root if isinstance(root, ScalarRecording) else record(root, names), names, title, cell_name)
 
 
 def is_tensor(thing: object) -> bool:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .scalar_trace import Recorded
+from .scalar_trace import ScalarRecording
 
 ACTIVATIONS = {"relu", "tanh", "sigmoid", "sin", "cos", "abs", "softplus", "gelu", "silu", "elu", "leaky_relu"}
 SIGMOIDS = {
@@ -34,7 +34,7 @@ class Unit(NamedTuple):
     bias_at: int  # how many products stand before the bias
 
 
-def units_of(graph: Recorded) -> list[list[list[Unit]]] | None:
+def units_of(graph: ScalarRecording) -> list[list[list[Unit]]] | None:
     """For each sample its units by columns, in the order of the program; None if the operations show no network."""
     ops = [rule.name if rule else op for rule, op in zip(graph.rules, graph.ops, strict=True)]
     order = graph.order[::-1]
@@ -51,7 +51,7 @@ def units_among(
     return found[0] if found and len(found) == 1 else None
 
 
-def _parameters(graph: Recorded, ops: Sequence[str], order: Sequence[int]) -> set[int]:
+def _parameters(graph: ScalarRecording, ops: Sequence[str], order: Sequence[int]) -> set[int]:
     """Leaves that are used like weights and biases: once for each sample, beside a computed value or a plain number; or that are attributes
     of the same object as such a leaf."""
 

@@ -381,12 +381,12 @@ def test_each_call_of_a_module_has_a_name_of_its_own():
 
 
 def test_arrays_that_nobody_looks_at_are_not_summed_up():
-    from minigrad.tracing.tensor_trace import Recording
+    from minigrad.tracing.tensor_trace import TensorRecording
 
     y = (torch.ones(3, requires_grad=True) * 2).sum()
-    t = Recording(y).trace(later=True)
+    t = TensorRecording(y).trace(later=True)
     assert all(type(a) is np.ndarray for a in list.__iter__(t["arrays"]))
-    assert t["arrays"][0]["shape"] == [3] and list(t["arrays"]) == Recording(y).trace()["arrays"]
+    assert t["arrays"][0]["shape"] == [3] and list(t["arrays"]) == TensorRecording(y).trace()["arrays"]
 
 
 def test_modules_give_their_parameters_names_and_nodes_their_scope():

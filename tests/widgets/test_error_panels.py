@@ -13,7 +13,7 @@ from minigrad.core import errors, provenance
 from tools import golden
 from widgets import explain
 from widgets.error_panel import Panels
-from widgets.explain.moment import Moment
+from widgets.explain.failure import Failure
 
 TORCH = "import minigrad as torch\nfrom minigrad import nn"
 FUNCTION = """
@@ -498,7 +498,7 @@ def test_a_moment_without_learners_code():
 
         minigrad.ones(3) + minigrad.ones(4)
     except RuntimeError as error:
-        moment = Moment(error, None)
+        moment = Failure(error, None)
         assert moment.here is None and explain.explain(error, None) is None
 
 
@@ -575,7 +575,7 @@ def test_panels_do_not_read_the_sentences_of_the_engine(shell, monkeypatch):
         assert again == text
         assert (
             str(other) == str(error)
-            if explain.moment.Moment(error, error.__traceback__).by_python
+            if explain.failure.Failure(error, error.__traceback__).by_python
             else other in reworded
         )
 

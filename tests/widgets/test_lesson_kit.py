@@ -9,7 +9,7 @@ import pytest
 from minigrad import Value
 from widgets import graph
 from widgets.lessons.kit import Choice, Figure, Given, LessonView, Sentence, Slider, Steps, Text, Toggle, action, lesson
-from widgets.lessons.lesson import STYLE, Verdict, label, svg
+from widgets.lessons.lesson import STYLE, Judgement, label, svg
 from widgets.show import Table
 
 
@@ -33,7 +33,7 @@ class parabola(Figure):
             raise ValueError(f"{self.y} is too much.")
 
     def sentence(self):
-        return Verdict(True, f"{self.name} = {self.y}")
+        return Judgement(True, f"{self.name} = {self.y}")
 
     def draw(self):
         return svg(100, 40, label(4, 20, self.sentence()), self.sentence() + " in a picture")

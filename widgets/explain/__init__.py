@@ -1,9 +1,9 @@
-"""Errors that teach: what an exception of the engine means, for people.
+"""Explanations of exceptions, for the error panels.
 
-    explain(error, traceback, shell) -> a Card, or None if there is nothing to add
+    explain(error, traceback, shell) -> a Panel, or None if there is nothing to add
 
-What lives here: the front door. Where it happened is moment.py, what the code did before is history.py, what each error means is in
-answers.py (the form) and about_*.py (one file per subject). How it gets on the screen is error_panel.py, one folder up.
+failure.py locates the error in the learner's code, history.py reads what the code did before, answers.py is the form of an explanation, and
+about_*.py hold the explanations, one file per subject. ../error_panel.py displays them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from ..show import Card
+from ..show import Panel
 from . import (
     about_functions,
     about_graph,
@@ -23,7 +23,7 @@ from . import (
     about_writes,
 )
 from .answers import Answer, from_message
-from .moment import Moment
+from .failure import Failure
 
 SUBJECTS = (
     about_graph,
@@ -38,17 +38,17 @@ SUBJECTS = (
 ROWS = [row for module in SUBJECTS for row in module.ROWS]
 
 
-def explain(error: BaseException, tb: TracebackType | None, shell: Any = None) -> Card | None:
+def explain(error: BaseException, tb: TracebackType | None, shell: Any = None) -> Panel | None:
     """The card for an exception; None if it is not about gradients or tensors."""
-    moment = Moment(error, tb, shell)
-    if moment.here is None:
+    failure = Failure(error, tb, shell)
+    if failure.here is None:
         return None
-    answer = find(moment)
-    return answer.card(moment) if answer is not None else None
+    answer = find(failure)
+    return answer.card(failure) if answer is not None else None
 
 
-def find(moment: Moment) -> Answer | None:
+def find(failure: Failure) -> Answer | None:
     for row in ROWS:
-        if (subject := row.subject(moment)) is not None and (answer := row.answer(moment, subject)) is not None:
+        if (subject := row.subject(failure)) is not None and (answer := row.answer(failure, subject)) is not None:
             return answer
-    return from_message(moment)
+    return from_message(failure)

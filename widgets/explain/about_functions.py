@@ -6,14 +6,14 @@ from minigrad.core import facts
 from minigrad.words import number
 
 from ..show import Chain, Link, Table
-from .answers import Answer, Row, row
-from .moment import Moment
+from .answers import Answer, Explainer, row
+from .failure import Failure
 
-ROWS: list[Row] = []
+ROWS: list[Explainer] = []
 
 
 @row(facts.GradientCount)
-def gradient_count(m: Moment, about: facts.GradientCount) -> Answer:
+def gradient_count(m: Failure, about: facts.GradientCount) -> Answer:
     name, expected, got = about.function, about.expected, about.got
     function = m.names.get(name)
     inputs = [f"input {i + 1}" for i in range(expected)]
@@ -29,7 +29,7 @@ def gradient_count(m: Moment, about: facts.GradientCount) -> Answer:
 
 
 @row(facts.GradientShape)
-def gradient_shape(m: Moment, about: facts.GradientShape) -> Answer:
+def gradient_shape(m: Failure, about: facts.GradientShape) -> Answer:
     got, expected = list(about.got), list(about.expected)
     return Answer("A gradient has the shape of its tensor", f"`{about.function}.backward` returned {got} for input {about.index + 1}, which has shape {expected}.",
                   "If forward summed, backward spreads (`g.expand(...)`, `g * torch.ones_like(x)`). If forward was a product, a transpose is missing. If it broadcast, sum.",
@@ -38,14 +38,14 @@ def gradient_shape(m: Moment, about: facts.GradientShape) -> Answer:
 
 
 @row(facts.SavedType)
-def saved_number(m: Moment, about: facts.SavedType) -> Answer:
+def saved_number(m: Failure, about: facts.SavedType) -> Answer:
     return Answer("Only tensors are saved this way", f"Argument {about.index + 1} is a {about.type}. `save_for_backward` watches versions, which only tensors have.",
                   "Keep numbers, flags and shapes as attributes: `ctx.k = k`.",
                   ("tensors as attributes, `ctx.x = x`", "it works, but an in-place write goes unnoticed, and a result kept so is a reference cycle"), chapter=13)  # fmt: skip
 
 
 @row(facts.FunctionCalled)
-def legacy(m: Moment, _: facts.FunctionCalled) -> Answer:
+def legacy(m: Failure, _: facts.FunctionCalled) -> Answer:
     return Answer("A Function is not called, it is applied", "`forward` and `backward` are static methods; the class is never made into an object.",
                   "Write `MyFunction.apply(x)`, and `@staticmethod` above both methods.",
                   ("calling `MyFunction.forward(ctx, x)`", "it computes, and records nothing"),
@@ -53,7 +53,7 @@ def legacy(m: Moment, _: facts.FunctionCalled) -> Answer:
 
 
 @row(facts.OnceDifferentiable)
-def only_once(m: Moment, _: facts.OnceDifferentiable) -> Answer:
+def only_once(m: Failure, _: facts.OnceDifferentiable) -> Answer:
     return Answer("This rule has no derivative of its own", "`backward` was marked with `@once_differentiable`: it computes outside of the graph (in numpy, say), so its "
                   "result does not depend on anything that could be differentiated again.",
                   "Write `backward` in operations of tensors, and leave the decorator away; or ask for first derivatives only, without `create_graph=True`.",
@@ -62,7 +62,7 @@ def only_once(m: Moment, _: facts.OnceDifferentiable) -> Answer:
 
 
 @row(facts.FirstNan)
-def first_nan(m: Moment, about: facts.FirstNan) -> Answer:
+def first_nan(m: Failure, about: facts.FirstNan) -> Answer:
     name = about.node.removesuffix("Backward0").lower()
     known = {"sqrt": "the slope of sqrt at 0 is infinite, and infinity times 0 is not a number", "log": "log(0) is −inf, and −inf times 0 is not a number",
              "div": "0/0, or a denominator that became 0", "pow": "a negative base with a fractional exponent, or 0 to a negative power",
@@ -81,7 +81,7 @@ def first_nan(m: Moment, about: facts.FirstNan) -> Answer:
 
 
 @row(facts.JacobianMismatch)
-def mismatch(m: Moment, about: facts.JacobianMismatch) -> Answer:
+def mismatch(m: Failure, about: facts.JacobianMismatch) -> Answer:
     picture = [
         Table(
             ["", "value"],

@@ -13,13 +13,13 @@ from minigrad.core import facts
 
 from ..show import Chain, Link, Table
 from . import history
-from .answers import Answer, Row, row
-from .moment import Moment
+from .answers import Answer, Explainer, row
+from .failure import Failure
 
-ROWS: list[Row] = []
+ROWS: list[Explainer] = []
 
 
-def _root(m: Moment) -> ast.expr | None:
+def _root(m: Failure) -> ast.expr | None:
     """What the backward pass was started from."""
     root = m.calls("backward")
     if (
@@ -41,7 +41,7 @@ def _root(m: Moment) -> ast.expr | None:
     return root
 
 
-def _chain(steps: Sequence[history.Step]) -> list:
+def _chain(steps: Sequence[history.Statement]) -> list:
     """The way to the result as a picture: the step where the graph ends is marked, what comes after it is outside."""
     if not steps:
         return []
@@ -62,7 +62,7 @@ NO_FLAG = (
 
 
 @row(facts.NoGraph)
-def no_graph(m: Moment, _: facts.NoGraph) -> Answer:
+def no_graph(m: Failure, _: facts.NoGraph) -> Answer:
     root = _root(m)
     thing, steps = m.value(root), history.chain(m, root)
     name = ast.unparse(root) if root is not None else "this tensor"
@@ -100,7 +100,7 @@ def no_graph(m: Moment, _: facts.NoGraph) -> Answer:
 
 
 @row(facts.GraphFreed)
-def second_time(m: Moment, _: facts.GraphFreed) -> Answer:
+def second_time(m: Failure, _: facts.GraphFreed) -> Answer:
     root = _root(m)
     name = ast.unparse(root) if root is not None else "the result"
     picture = [Chain(Link("forward", "the nodes save what their rules need"), Link("backward", "uses it and frees it"),
@@ -117,7 +117,7 @@ def second_time(m: Moment, _: facts.GraphFreed) -> Answer:
 
 
 @row(facts.SeedMissing)
-def not_a_number(m: Moment, about: facts.SeedMissing) -> Answer:
+def not_a_number(m: Failure, about: facts.SeedMissing) -> Answer:
     root = _root(m)
     name = ast.unparse(root) if root is not None else "the result"
     size = (
@@ -137,7 +137,7 @@ def not_a_number(m: Moment, about: facts.SeedMissing) -> Answer:
 
 
 @row(facts.SeedShape)
-def seed_shape(m: Moment, about: facts.SeedShape) -> Answer:
+def seed_shape(m: Failure, about: facts.SeedShape) -> Answer:
     output, given = list(about.output), list(about.given)
     return Answer(
         "The starting gradient has the wrong shape",
@@ -149,7 +149,7 @@ def seed_shape(m: Moment, about: facts.SeedShape) -> Answer:
 
 
 @row(facts.SeedType)
-def seed_type(m: Moment, about: facts.SeedType) -> Answer | None:
+def seed_type(m: Failure, about: facts.SeedType) -> Answer | None:
     if m.calls("backward") is None:
         return None
     return Answer("The starting gradient must be a tensor", f"`backward` was given a plain {about.type}. It takes one weight for each entry, as a tensor.",
@@ -157,7 +157,7 @@ def seed_type(m: Moment, about: facts.SeedType) -> Answer | None:
 
 
 @row(facts.UnusedInputs)
-def unused(m: Moment, about: facts.UnusedInputs) -> Answer:
+def unused(m: Failure, about: facts.UnusedInputs) -> Answer:
     picture = []
     call = (
         next((n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and len(n.args) > 1), None)
@@ -192,7 +192,7 @@ def unused(m: Moment, about: facts.UnusedInputs) -> Answer:
 
 
 @row(facts.InputWithoutGradient)
-def asked_constant(m: Moment, _: facts.InputWithoutGradient) -> Answer:
+def asked_constant(m: Failure, _: facts.InputWithoutGradient) -> Answer:
     return Answer("A gradient was asked for a constant",
                   "One of the inputs given to `autograd.grad` does not require gradients, so nothing was recorded about it.",
                   "Make it with `requires_grad=True` before the forward pass, and run that again.",
@@ -200,7 +200,7 @@ def asked_constant(m: Moment, _: facts.InputWithoutGradient) -> Answer:
 
 
 @row(facts.FlagOfResult)
-def flag_of_result(m: Moment, _: facts.FlagOfResult) -> Answer:
+def flag_of_result(m: Failure, _: facts.FlagOfResult) -> Answer:
     return Answer("The flag of a result is not yours to set",
                   "A result requires gradients because something it was computed from does. Only leaves, which no operation made, can be switched.",
                   "To go on without the graph: `h = h.detach()`. To freeze a layer: switch its parameters off before the forward pass.",
@@ -208,7 +208,7 @@ def flag_of_result(m: Moment, _: facts.FlagOfResult) -> Answer:
 
 
 @row(facts.NoGradientToObserve)
-def nothing_to_retain(m: Moment, about: facts.NoGradientToObserve) -> Answer:
+def nothing_to_retain(m: Failure, about: facts.NoGradientToObserve) -> Answer:
     what = "keep a gradient" if about.method == "retain_grad" else "listen to a gradient"
     return Answer("No gradient will ever arrive here",
                   f"You asked to {what} of a tensor that is in no graph: it does not require gradients.",
@@ -218,13 +218,13 @@ def nothing_to_retain(m: Moment, about: facts.NoGradientToObserve) -> Answer:
 
 
 @row(facts.ResultCopied)
-def copied_result(m: Moment, _: facts.ResultCopied) -> Answer:
+def copied_result(m: Failure, _: facts.ResultCopied) -> Answer:
     return Answer("A result cannot be copied with its history", "`deepcopy` would have to copy the whole graph behind this tensor.",
                   "`x.detach().clone()` copies the numbers; deep-copy a model before its parameters are replaced by results.", chapter=10)  # fmt: skip
 
 
 @row(facts.InferenceTensor)
-def inference(m: Moment, _: facts.InferenceTensor) -> Answer:
+def inference(m: Failure, _: facts.InferenceTensor) -> Answer:
     return Answer("A tensor from inference_mode cannot join a graph",
                   "Tensors made under `inference_mode` carry no version counter, which is what makes them cheap, so no node may save one.",
                   "Use `torch.no_grad()` where the result is used in training later, or make a copy: `h.clone()`.",
@@ -233,7 +233,7 @@ def inference(m: Moment, _: facts.InferenceTensor) -> Answer:
 
 
 @row(facts.GraphCycle)
-def cycle(m: Moment, _: facts.GraphCycle) -> Answer:
+def cycle(m: Failure, _: facts.GraphCycle) -> Answer:
     return Answer("A graph must not bite its own tail", "A node is, through its parents, its own ancestor. No order can compute such a graph.",
                   "A result's `_prev` holds the operands it was computed from, which existed before it. Look for a parent that is assigned later.",
                   ("a set of visited nodes", "it stops the walk, but the order that comes out is wrong"),
@@ -241,7 +241,7 @@ def cycle(m: Moment, _: facts.GraphCycle) -> Answer:
 
 
 @row(RecursionError)
-def too_deep(m: Moment, _: Any) -> Answer | None:
+def too_deep(m: Failure, _: Any) -> Answer | None:
     frames = {t.tb_frame.f_code.co_name: t for t in m.frames[-20:]}
     walks = [name for name, t in frames.items() if "_prev" in (*t.tb_frame.f_code.co_names,)
              or any(hasattr(v, "_prev") for v in t.tb_frame.f_locals.values())]  # fmt: skip

@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 
 from ..magics.reading import close, is_number_with_graph
-from .answers import Answer, Row, row
-from .moment import Moment
+from .answers import Answer, Explainer, row
+from .failure import Failure
 
-ROWS: list[Row] = []
+ROWS: list[Explainer] = []
 
 INSTEAD = {  # module that other programs import: (the line to write here, why)
     "torch": ("import minigrad as torch", "minigrad has PyTorch's names, so the rest of the program stays as it is."),
@@ -24,7 +24,7 @@ INSTEAD = {  # module that other programs import: (the line to write here, why)
 
 
 @row(ModuleNotFoundError)
-def not_installed(m: Moment, error: ModuleNotFoundError) -> Answer | None:
+def not_installed(m: Failure, error: ModuleNotFoundError) -> Answer | None:
     name = (error.name or "").partition(".")[0]
     if name not in INSTEAD:
         return None
@@ -41,7 +41,7 @@ def _of_minigrad(thing: object) -> bool:
 
 
 @row(NameError)
-def misspelt(m: Moment, error: NameError) -> Answer | None:
+def misspelt(m: Failure, error: NameError) -> Answer | None:
     name = error.name or ""  # empty for a local variable that has no value yet
     near = [other for other in close(name, m.names) if _of_minigrad(m.names[other])]
     if not near or hasattr(builtins, name):
@@ -74,7 +74,7 @@ def _loaded_by() -> dict[str, str]:
 
 
 @row(NameError)
-def unknown_name(m: Moment, error: NameError) -> Answer | None:
+def unknown_name(m: Failure, error: NameError) -> Answer | None:
     name = error.name
     if not name:
         return None
@@ -95,7 +95,7 @@ def unknown_name(m: Moment, error: NameError) -> Answer | None:
 
 
 @row(AttributeError)
-def misspelt_attribute(m: Moment, error: AttributeError) -> Answer | None:
+def misspelt_attribute(m: Failure, error: AttributeError) -> Answer | None:
     thing, name = error.obj, error.name or ""
     near = close(name, dir(thing)) if _of_minigrad(thing) else []
     if not near:

@@ -11,19 +11,19 @@ import re
 from minigrad.scalar import Value
 from minigrad.tracing.trace import is_tensor
 
-from ..show import Card, Code, Facts, Line
+from ..show import Code, Facts, Line, Panel
 from . import history
-from .answers import Answer, Row, row
-from .moment import Moment
+from .answers import Answer, Explainer, row
+from .failure import Failure
 
-ROWS: list[Row] = []
+ROWS: list[Explainer] = []
 
 UNCALLED = {"function", "method", "builtin_function_or_method", "type", "generator"}
 OPERANDS = r"^unsupported operand type\(s\) for [^:]+: '(\w+)' and '(\w+)'"
 
 
 @row(TypeError, r"^must be real number, not (Value|Tensor)")
-def into_math(m: Moment, found: re.Match[str]) -> Answer | None:
+def into_math(m: Failure, found: re.Match[str]) -> Answer | None:
     calls = (
         [n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and ast.unparse(n.func).startswith("math.")]
         if m.tree is not None
@@ -40,7 +40,7 @@ def into_math(m: Moment, found: re.Match[str]) -> Answer | None:
 
 
 @row(TypeError, r"^'(\w+)' object is not callable")
-def attribute_called(m: Moment, found: re.Match[str]) -> Answer | None:
+def attribute_called(m: Failure, found: re.Match[str]) -> Answer | None:
     for name in ("grad", "data"):
         owner = m.calls(name)
         thing = m.value(owner)
@@ -52,11 +52,11 @@ def attribute_called(m: Moment, found: re.Match[str]) -> Answer | None:
 
 
 @row(TypeError, OPERANDS)
-def not_called(m: Moment, found: re.Match[str]) -> Answer | None:
+def not_called(m: Failure, found: re.Match[str]) -> Answer | None:
     return uncalled(m, next((kind for kind in found.groups() if kind in UNCALLED), ""))
 
 
-def uncalled(m: Moment, kind: str) -> Answer | None:
+def uncalled(m: Failure, kind: str) -> Answer | None:
     """The answer if a function, a class or a generator is used where its result is needed."""
     if not kind:
         return None
@@ -76,7 +76,7 @@ def uncalled(m: Moment, kind: str) -> Answer | None:
 
 
 @row(TypeError, OPERANDS)
-def computes_with_none(m: Moment, found: re.Match[str]) -> Answer | None:
+def computes_with_none(m: Failure, found: re.Match[str]) -> Answer | None:
     if "NoneType" not in found.groups():
         return None
     operations = [n for n in ast.walk(m.tree) if isinstance(n, ast.BinOp)] if m.tree is not None else []
@@ -84,7 +84,7 @@ def computes_with_none(m: Moment, found: re.Match[str]) -> Answer | None:
     return next((answer for answer in answers if answer), None)
 
 
-def returned_none(m: Moment, owner: ast.expr) -> Answer | None:
+def returned_none(m: Failure, owner: ast.expr) -> Answer | None:
     """The answer where `owner` is None because a function of the learner's own ended without return."""
     call = made_by(m, owner)
     code = getattr(m.value(call.func), "__code__", None) if call is not None else None
@@ -96,7 +96,7 @@ def returned_none(m: Moment, owner: ast.expr) -> Answer | None:
                   "End it with `return` and the result.", chapter=2)  # fmt: skip
 
 
-def made_by(m: Moment, owner: ast.expr) -> ast.Call | None:
+def made_by(m: Failure, owner: ast.expr) -> ast.Call | None:
     """The call that `owner` is, or whose result the variable of that name is."""
     if isinstance(owner, ast.Name) and m.names.get(owner.id, m) is None:
         for s in reversed(history.statements(m)):
@@ -134,7 +134,7 @@ READ = (  # (pattern of Python's message, explanation)
 READ_ELSE = "Something is missing, or too much, at the marked place or just before it: a colon, a bracket, an operator, a comma."
 
 
-def unreadable(error: SyntaxError) -> Card:
+def unreadable(error: SyntaxError) -> Panel:
     """The card for a cell that Python cannot read."""
     said = next((text for pattern, text in READ if re.search(pattern, error.msg or "")), READ_ELSE)
     text = (error.text or "").rstrip("\n")
@@ -144,7 +144,7 @@ def unreadable(error: SyntaxError) -> Card:
         indent = len(text) - len(text.lstrip())
         first, last = error.offset - 1 - indent, error.end_offset - 1 - indent
         span = (first, last) if 0 <= first < last <= len(line) and (first, last) != (0, len(line)) else None
-    return Card(
+    return Panel(
         "Python cannot read this cell",
         Line(
             "None of its lines has run: Python reads a whole cell before it begins. What the cell defined earlier is still the older version."

@@ -7,10 +7,10 @@ import math
 from minigrad.core import facts
 
 from ..show import Chain, Link, Table
-from .answers import Answer, Row, row
-from .moment import Moment
+from .answers import Answer, Explainer, row
+from .failure import Failure
 
-ROWS: list[Row] = []
+ROWS: list[Explainer] = []
 
 
 def aligned(named: list[tuple[str, tuple[int, ...]]], bad: set[int]) -> Table:
@@ -33,7 +33,7 @@ def clash(shapes: list[tuple[int, ...]]) -> set[int]:
 
 
 @row(facts.ShapesDiffer)
-def broadcast(m: Moment, about: facts.ShapesDiffer) -> Answer:
+def broadcast(m: Failure, about: facts.ShapesDiffer) -> Answer:
     # the operands, by name where the line names tensors of just these shapes
     left = [(text, tuple(t.shape)) for text, t in m.tensors()]
     named = [next((n for n in left if n[1] == s), (f"operand {k + 1}", s)) for k, s in enumerate(about.shapes)]
@@ -48,7 +48,7 @@ def broadcast(m: Moment, about: facts.ShapesDiffer) -> Answer:
 
 
 @row(facts.LayerWidth)
-def layer_width(m: Moment, about: facts.LayerWidth) -> Answer:
+def layer_width(m: Failure, about: facts.LayerWidth) -> Answer:
     takes, has = about.features, about.shape[-1]
     fix = f"A layer with `in_features={has}`; or bring the {takes} features to the last dimension (images: `x.flatten(1)` first)."
     return Answer("The layer was made for another width", f"The layer takes {takes} features, the input has {has} in its last dimension.", fix,
@@ -57,7 +57,7 @@ def layer_width(m: Moment, about: facts.LayerWidth) -> Answer:
 
 
 @row(facts.ProductMismatch)
-def product(m: Moment, about: facts.ProductMismatch) -> Answer:
+def product(m: Failure, about: facts.ProductMismatch) -> Answer:
     (n, k), p = about.left, about.right[0]
     q = about.right[1] if len(about.right) > 1 else None
     names = [text for text, t in m.tensors() if tuple(t.shape) in (about.left, about.right)]
@@ -76,7 +76,7 @@ def product(m: Moment, about: facts.ProductMismatch) -> Answer:
 
 
 @row(facts.SizeMismatch)
-def reshaped(m: Moment, about: facts.SizeMismatch) -> Answer:
+def reshaped(m: Failure, about: facts.SizeMismatch) -> Answer:
     sizes = [n for n in about.shape if n != -1]
     count = f"{' × '.join(map(str, sizes))} = {math.prod(sizes)}"
     return Answer("The new shape has another number of places", f"There are {about.count} numbers, and the shape asks for {count}"
@@ -86,7 +86,7 @@ def reshaped(m: Moment, about: facts.SizeMismatch) -> Answer:
 
 
 @row(facts.NotContiguous)
-def viewed(m: Moment, about: facts.NotContiguous) -> Answer:
+def viewed(m: Failure, about: facts.NotContiguous) -> Answer:
     rows = [["shape", str(about.shape)], ["strides", str(about.strides)]]
     picture = [Table(["", ""], rows, caption="neighbours in a row are not neighbours in memory")]
     return Answer("This tensor is not contiguous in memory",
@@ -95,26 +95,26 @@ def viewed(m: Moment, about: facts.NotContiguous) -> Answer:
                   ("giving `view` the sizes in another order", "it may run, and mix rows with columns"), picture, 9)  # fmt: skip
 
 
-def _shapes(m: Moment) -> list[Table]:
+def _shapes(m: Failure) -> list[Table]:
     named = [[text, str(tuple(t.shape))] for text, t in m.tensors()]
     return [Table(["", "shape"], named)] if named else []
 
 
 @row(facts.CatMismatch)
-def not_aligned(m: Moment, about: facts.CatMismatch) -> Answer:
+def not_aligned(m: Failure, about: facts.CatMismatch) -> Answer:
     return Answer("The pieces do not line up", f"`cat` joins along dimension {about.dim}; in all other dimensions the pieces must be equal.",
                   f"Join along the dimension in which they differ (`dim=...`), or make the others equal first. This call used dim={about.dim}.",
                   picture=_shapes(m), chapter=9)  # fmt: skip
 
 
 @row(facts.StackMismatch)
-def not_stackable(m: Moment, _: facts.StackMismatch) -> Answer:
+def not_stackable(m: Failure, _: facts.StackMismatch) -> Answer:
     return Answer("Only equal shapes can be stacked", "`stack` makes a new dimension, so all pieces must have the same shape.",
                   "`cat` joins along a dimension that is there; pieces of different lengths must be padded first.", picture=_shapes(m), chapter=9)  # fmt: skip
 
 
 @row(facts.IndexOutOfBounds)
-def outside(m: Moment, about: facts.IndexOutOfBounds) -> Answer:
+def outside(m: Failure, about: facts.IndexOutOfBounds) -> Answer:
     i, d, n = about.index, about.dim, about.size
     extra = " Counting starts at 0." if i == n else ""
     return Answer("There is no such entry", f"Dimension {d} has {n} entries, numbered 0 to {n - 1} (or −{n} to −1 from the end). Asked for: {i}.{extra}",
@@ -122,13 +122,13 @@ def outside(m: Moment, about: facts.IndexOutOfBounds) -> Answer:
 
 
 @row(facts.TooManyIndices)
-def too_many(m: Moment, about: facts.TooManyIndices) -> Answer:
+def too_many(m: Failure, about: facts.TooManyIndices) -> Answer:
     return Answer("The tensor has fewer dimensions than the key", f"It has {about.ndim}, and the brackets name more.",
                   "Look at `x.shape`: an earlier step (`sum`, `x[0]`, `squeeze`) took a dimension away; `keepdim=True` keeps it.",
                   picture=_shapes(m), chapter=9)  # fmt: skip
 
 
 @row(facts.NoDimension)
-def no_dimension(m: Moment, about: facts.NoDimension) -> Answer:
+def no_dimension(m: Failure, about: facts.NoDimension) -> Answer:
     return Answer("A 0-d tensor is a single number", "It has no dimension to count or to walk along.",
                   "`x.item()` gives the number, `x.reshape(1)` a vector of one. If a list was expected: an earlier `sum` or `mean` has reduced it.", chapter=9)  # fmt: skip

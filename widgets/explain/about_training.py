@@ -8,21 +8,21 @@ from minigrad.core import facts
 from minigrad.tracing.trace import is_tensor
 
 from ..show import Chain, Link, Table
-from .answers import Answer, Row, row, shape
-from .moment import Moment
+from .answers import Answer, Explainer, row, shape
+from .failure import Failure
 
-ROWS: list[Row] = []
+ROWS: list[Explainer] = []
 
 
 @row(facts.NoParameters)
-def no_parameters(m: Moment, _: facts.NoParameters) -> Answer:
+def no_parameters(m: Failure, _: facts.NoParameters) -> Answer:
     return Answer("The model has no parameters to learn", "Only layers and parameters that are attributes of a Module are found; a plain list of layers hides them.",
                   "Keep layers in `nn.ModuleList([...])` or `nn.Sequential(...)`, and tensors of your own in `nn.Parameter(...)`. A generator is empty after one use: "
                   "call `model.parameters()` again.", chapter=17)  # fmt: skip
 
 
 @row(facts.ResultOptimised)
-def optimise_result(m: Moment, _: facts.ResultOptimised) -> Answer:
+def optimise_result(m: Failure, _: facts.ResultOptimised) -> Answer:
     given = (
         next((n.args[0] for n in ast.walk(m.tree) if isinstance(n, ast.Call) and n.args), None)
         if m.tree is not None
@@ -42,20 +42,20 @@ def optimise_result(m: Moment, _: facts.ResultOptimised) -> Answer:
 
 
 @row(facts.ParametersType)
-def model_itself(m: Moment, _: facts.ParametersType) -> Answer:
+def model_itself(m: Failure, _: facts.ParametersType) -> Answer:
     return Answer("The optimiser wants parameters", "It was given something that is not a list of tensors (the model itself?).",
                   "`torch.optim.SGD(model.parameters(), lr=0.1)`", chapter=17)  # fmt: skip
 
 
 @row(facts.ModuleNotReady)
-def no_super(m: Moment, about: facts.ModuleNotReady) -> Answer:
+def no_super(m: Failure, about: facts.ModuleNotReady) -> Answer:
     return Answer("Module is not ready yet", f"A {about.assigned} was assigned before `Module.__init__` had made the lists that hold it.",
                   "The first line of `__init__` is `super().__init__()`.",
                   chapter=17, code="def __init__(self):\n    super().__init__()\n    ...")  # fmt: skip
 
 
 @row(facts.BatchMismatch)
-def batch_sizes(m: Moment, about: facts.BatchMismatch) -> Answer:
+def batch_sizes(m: Failure, about: facts.BatchMismatch) -> Answer:
     named = [[text, shape(t)] for text, t in m.tensors()]
     return Answer("Predictions and targets are not as many", f"There are predictions for {about.predictions} samples and targets for {about.targets}.",
                   "Cut both from the data with the same indices. Sequences: flatten both, `logits.reshape(-1, classes)` and `targets.reshape(-1)`.",
@@ -63,20 +63,20 @@ def batch_sizes(m: Moment, about: facts.BatchMismatch) -> Answer:
 
 
 @row(facts.ClassType)
-def whole_targets(m: Moment, about: facts.ClassType) -> Answer:
+def whole_targets(m: Failure, about: facts.ClassType) -> Answer:
     return Answer("A class is a whole number", f"Numbers of classes and of rows are whole; these are {about.dtype}.",
                   "`target.long()`, or make them whole where they are made: `torch.tensor([0, 2, 1])`. For numbers to be approached use `nn.MSELoss`.", chapter=17)  # fmt: skip
 
 
 @row(facts.ClassOutOfRange)
-def class_outside(m: Moment, _: facts.ClassOutOfRange) -> Answer:
+def class_outside(m: Failure, _: facts.ClassOutOfRange) -> Answer:
     explained = " ".join(part for part in (m.explanation.did, m.explanation.why) if part) if m.explanation else ""
     return Answer("There is no such class or row", explained or "The table has fewer rows than that.", "Classes are counted from 0: ten classes are 0 to 9. Check the width of the last layer, or `num_embeddings`.",
                   ("`target - 1` without a look", "if some targets are 0 already, they become −1"), chapter=17)  # fmt: skip
 
 
 @row(facts.StateMismatch)
-def other_model(m: Moment, about: facts.StateMismatch) -> Answer:
+def other_model(m: Failure, about: facts.StateMismatch) -> Answer:
     rows = [[name, "not in the file", "there"] for name in about.missing]
     rows += [[name, "there", "not in the model"] for name in about.unexpected]
     rows += [[name, str(list(stored)), str(list(model))] for name, stored, model in about.sizes]
@@ -87,7 +87,7 @@ def other_model(m: Moment, about: facts.StateMismatch) -> Answer:
 
 
 @row(facts.ChannelMismatch)
-def other_channels(m: Moment, about: facts.ChannelMismatch) -> Answer:
+def other_channels(m: Failure, about: facts.ChannelMismatch) -> Answer:
     channels = about.input[1]
     return Answer("The convolution was made for other channels", f"It takes {about.channels}, the image has {channels}. Channels are dimension 1 of a batch (N, C, H, W).",
                   f"`in_channels={channels}`, or move the channels if they come last: `x.permute(0, 3, 1, 2)`.",

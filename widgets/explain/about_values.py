@@ -15,10 +15,10 @@ from minigrad.tracing.trace import is_tensor
 from ..show import Chain, Link, Table
 from . import history
 from .about_python import UNCALLED, made_by, returned_none, uncalled
-from .answers import Answer, Row, row, shape
-from .moment import Moment
+from .answers import Answer, Explainer, row, shape
+from .failure import Failure
 
-ROWS: list[Row] = []
+ROWS: list[Explainer] = []
 
 NO_FLOAT = (
     "`torch.tensor(loss, requires_grad=True).backward()`",
@@ -31,7 +31,7 @@ OF_TENSORS = ("backward", "grad", "requires_grad", "detach", "item", "retain_gra
 
 
 @row(AttributeError)
-def plain_number(m: Moment, error: AttributeError) -> Answer | None:
+def plain_number(m: Failure, error: AttributeError) -> Answer | None:
     number, attribute = error.obj, error.name
     if not isinstance(number, NUMBERS) or attribute not in OF_TENSORS:
         return None
@@ -49,7 +49,7 @@ def plain_number(m: Moment, error: AttributeError) -> Answer | None:
                   NO_FLOAT, [Chain(*links)] if links else [], 15)  # fmt: skip
 
 
-def _owner(m: Moment, attribute: str) -> ast.expr | None:
+def _owner(m: Failure, attribute: str) -> ast.expr | None:
     """The expression before `.attribute` in the line at fault, preferably in a call."""
     nodes = (n for n in ast.walk(m.tree) if isinstance(n, ast.Attribute)) if m.tree is not None else ()
     return m.calls(attribute) or next((n.value for n in nodes if n.attr == attribute), None)
@@ -57,7 +57,7 @@ def _owner(m: Moment, attribute: str) -> ast.expr | None:
 
 @row(TypeError, r"NoneType")
 @row(AttributeError)
-def gradient_is_none(m: Moment, error: BaseException) -> Answer | None:
+def gradient_is_none(m: Failure, error: BaseException) -> Answer | None:
     if isinstance(error, AttributeError) and (error.obj is not None or error.name is None):
         return None
     owner = (
@@ -89,7 +89,7 @@ def gradient_is_none(m: Moment, error: BaseException) -> Answer | None:
 
 
 def reassigned_leaf(
-    m: Moment, name: str, thing: Any, facts: list[list[str]], again: history.Step | None, known: bool
+    m: Failure, name: str, thing: Any, facts: list[list[str]], again: history.Statement | None, known: bool
 ) -> Answer:
     code = again.code if again is not None else ""
     update = ".grad" in code
@@ -109,7 +109,7 @@ def reassigned_leaf(
 
 
 @row(AttributeError)
-def forgot_return(m: Moment, error: AttributeError) -> Answer | None:
+def forgot_return(m: Failure, error: AttributeError) -> Answer | None:
     if error.obj is not None or error.name not in ("backward", "data", "grad_fn", "item", "shape"):
         return None
     owner = _owner(m, error.name)
@@ -123,7 +123,7 @@ def forgot_return(m: Moment, error: AttributeError) -> Answer | None:
 
 
 @row(facts.ConvertedToNumpy)
-def to_numpy(m: Moment, _: facts.ConvertedToNumpy) -> Answer:
+def to_numpy(m: Failure, _: facts.ConvertedToNumpy) -> Answer:
     owner = m.calls("numpy")
     direct = owner is not None
     name = ast.unparse(owner) if owner is not None else next((text for text, t in m.tensors() if t.requires_grad), "x")
@@ -139,7 +139,7 @@ def to_numpy(m: Moment, _: facts.ConvertedToNumpy) -> Answer:
 
 
 @row(facts.AmbiguousTruth)
-def truth(m: Moment, _: facts.AmbiguousTruth) -> Answer:
+def truth(m: Failure, _: facts.AmbiguousTruth) -> Answer:
     named = [[text, shape(t)] for text, t in m.tensors()]
     return Answer("A condition needs one answer", "The tensor gives an answer for every entry, `if` and `while` need a single one.",
                   "One answer for all: `(x > 0).all()` or `.any()`. A choice for every entry: `torch.where(x > 0, a, b)`.",
@@ -148,7 +148,7 @@ def truth(m: Moment, _: facts.AmbiguousTruth) -> Answer:
 
 
 @row(facts.NotOneNumber)
-def not_one_number(m: Moment, about: facts.NotOneNumber) -> Answer:
+def not_one_number(m: Failure, about: facts.NotOneNumber) -> Answer:
     named = [[text, shape(t)] for text, t in m.tensors()]
     return Answer("Several numbers are not one number", f"This tensor has {about.size} entries, and a Python number was asked for.",
                   "Reduce first (`x.mean().item()`), pick one (`x[0].item()`), or take them all (`x.tolist()`).",
@@ -157,14 +157,14 @@ def not_one_number(m: Moment, about: facts.NotOneNumber) -> Answer:
 
 
 @row(facts.NotDifferentiable)
-def whole_numbers(m: Moment, _: facts.NotDifferentiable) -> Answer:
+def whole_numbers(m: Failure, _: facts.NotDifferentiable) -> Answer:
     return Answer("Whole numbers have no small changes", "The tensor holds whole numbers (or True and False). A derivative asks what a small change does.",
                   "Write decimal points, `torch.tensor([1., 2.])`, or convert: `x.float()`.",
                   ("converting after the computation", "the part before stays without gradients"), [Chain(Link("int64", "1 → 2", "bad"), Link("float32", "1 → 1.0001"))], 9)  # fmt: skip
 
 
 @row(facts.DtypesDiffer)
-def two_dtypes(m: Moment, about: facts.DtypesDiffer) -> Answer:
+def two_dtypes(m: Failure, about: facts.DtypesDiffer) -> Answer:
     named = [[text, str(t.dtype)] for text, t in m.tensors()]
     return Answer("Two kinds of numbers in one product", f"One tensor holds {about.first}, the other {about.second}. Matrix products do not convert, as in PyTorch.",
                   "Convert the data once, where it is made: `torch.tensor(a, dtype=torch.float32)`. numpy's own numbers are float64.",
@@ -172,7 +172,7 @@ def two_dtypes(m: Moment, about: facts.DtypesDiffer) -> Answer:
 
 
 @row(facts.NotANumber)
-def not_a_value(m: Moment, about: facts.NotANumber) -> Answer | None:
+def not_a_value(m: Failure, about: facts.NotANumber) -> Answer | None:
     if about.type in UNCALLED:
         return uncalled(m, about.type)
     fix = about.advice
@@ -183,7 +183,7 @@ def not_a_value(m: Moment, about: facts.NotANumber) -> Answer | None:
 
 
 @row(TypeError, r"^unsupported operand type\(s\) for (\S+): '(int|float)' and '(\w+)'")
-def no_reflected(m: Moment, found: re.Match[str]) -> Answer | None:
+def no_reflected(m: Failure, found: re.Match[str]) -> Answer | None:
     cls = m.names.get(found[3]) or next((type(v) for v in m.names.values() if type(v).__name__ == found[3]), None)
     if not isinstance(cls, type) or not all(hasattr(cls, name) for name in ("__init__",)) or found[3] == "NoneType":
         return None
@@ -202,7 +202,7 @@ def no_reflected(m: Moment, found: re.Match[str]) -> Answer | None:
 
 
 @row(facts.ArgumentType)
-def must_be_tensor(m: Moment, about: facts.ArgumentType) -> Answer | None:
+def must_be_tensor(m: Failure, about: facts.ArgumentType) -> Answer | None:
     if about.type not in ("list", "tuple", "int", "float", "ndarray", "Value"):
         return None
     other = {"Value": f"`Value` has its own functions: `x.{about.function}()`, or `from minigrad.scalar import {about.function}`.",
@@ -212,6 +212,6 @@ def must_be_tensor(m: Moment, about: facts.ArgumentType) -> Answer | None:
 
 
 @row(facts.NoCuda)
-def no_gpu(m: Moment, _: facts.NoCuda) -> Answer:
+def no_gpu(m: Failure, _: facts.NoCuda) -> Answer:
     return Answer("minigrad computes on the CPU", "There is no GPU here, and no need of one: the course's programs are small.",
                   "`device = 'cuda' if torch.cuda.is_available() else 'cpu'` runs everywhere; or leave the device out.", chapter=19)  # fmt: skip

@@ -10,14 +10,14 @@ from minigrad.tracing.trace import is_tensor
 
 from ..show import Chain, Link
 from . import history
-from .answers import Answer, Row, row
-from .moment import Moment
+from .answers import Answer, Explainer, row
+from .failure import Failure
 
-ROWS: list[Row] = []
+ROWS: list[Explainer] = []
 
 
 @row(facts.SavedOverwritten)
-def saved_then_written(m: Moment, about: facts.SavedOverwritten) -> Answer:
+def saved_then_written(m: Failure, about: facts.SavedOverwritten) -> Answer:
     now, then, saver, slot = about.version, about.expected, about.node, about.slot
 
     def fits(x: Any) -> bool:
@@ -48,12 +48,12 @@ NO_DATA = (
 )
 
 
-def _update(m: Moment) -> bool:
+def _update(m: Failure) -> bool:
     return ".grad" in m.line
 
 
 @row(facts.LeafWritten)
-def leaf_written(m: Moment, _: facts.LeafWritten) -> Answer:
+def leaf_written(m: Failure, _: facts.LeafWritten) -> Answer:
     name = _target(m) or "w"
     if _update(m):
         what = f"The update of `{name}` would be recorded as a part of the computation, and the leaf, where the graph starts, cannot have a history."
@@ -67,7 +67,7 @@ def leaf_written(m: Moment, _: facts.LeafWritten) -> Answer:
                   [Chain(Link(name, "leaf, requires grad", "bad"), Link("the model"), Link("loss"))], 15, code)  # fmt: skip
 
 
-def _target(m: Moment) -> str:
+def _target(m: Failure) -> str:
     for node in ast.walk(m.tree) if m.tree is not None else ():
         if isinstance(node, ast.AugAssign):
             return ast.unparse(node.target).split("[")[0]
@@ -79,7 +79,7 @@ def _target(m: Moment) -> str:
 
 
 @row(facts.LeafViewWritten)
-def view_of_leaf_written(m: Moment, _: facts.LeafViewWritten) -> Answer:
+def view_of_leaf_written(m: Failure, _: facts.LeafViewWritten) -> Answer:
     name = _target(m) or "w"
     return Answer("A piece of a leaf is the leaf",
                   f"A slice of `{name}` shares its numbers, so writing into the slice writes into the leaf, which requires gradients.",
@@ -88,14 +88,14 @@ def view_of_leaf_written(m: Moment, _: facts.LeafViewWritten) -> Answer:
 
 
 @row(facts.MultipleViewWritten)
-def one_of_many_views(m: Moment, _: facts.MultipleViewWritten) -> Answer:
+def one_of_many_views(m: Failure, _: facts.MultipleViewWritten) -> Answer:
     return Answer("One of several views cannot be written to",
                   "unbind, split and chunk return views of one tensor. A write into one would rebuild the history of all the others.",
                   "Write a new tensor (`a = a + 1`), or index the whole tensor (`x[0] += 1` on a result).", chapter=15)  # fmt: skip
 
 
 @row(facts.OverlapWritten)
-def expanded_written(m: Moment, _: facts.OverlapWritten) -> Answer:
+def expanded_written(m: Failure, _: facts.OverlapWritten) -> Answer:
     return Answer("These entries are one and the same number",
                   "An expanded tensor repeats its numbers without storing them again, so writing to one entry would change all its twins.",
                   "`x.clone()` gives every entry a place of its own; then write.",
@@ -103,12 +103,12 @@ def expanded_written(m: Moment, _: facts.OverlapWritten) -> Answer:
 
 
 @row(facts.CastWritten)
-def cast_written(m: Moment, about: facts.CastWritten) -> Answer:
+def cast_written(m: Failure, about: facts.CastWritten) -> Answer:
     return Answer("These numbers do not fit in place", f"The result is {about.result}, the tensor that is written to holds {about.tensor}: the fractions would be lost.",
                   "Make a new tensor (`x = x / 2`), or convert first (`x = x.float()`).", chapter=9)  # fmt: skip
 
 
 @row(facts.ShapeWritten)
-def shape_written(m: Moment, about: facts.ShapeWritten) -> Answer:
+def shape_written(m: Failure, about: facts.ShapeWritten) -> Answer:
     return Answer("A write cannot make a tensor bigger", f"The tensor has shape {list(about.tensor)}, the result has {list(about.result)}. In place there is no room for it.",
                   "Make a new tensor: `x = x + y` instead of `x += y`.", chapter=9)  # fmt: skip

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..chapters import CHAPTERS
-from ..show import Card, Code, Facts, Line
-from .moment import Moment
+from ..show import Code, Facts, Line, Panel
+from .failure import Failure
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Answer:
     chapter: int | None = None
     code: str = ""  # what to write instead
 
-    def card(self, moment: Moment) -> Card:
+    def card(self, failure: Failure) -> Panel:
         facts: list[tuple] = [("How to fix it", self.fix, self.code)]
         if self.no:
             facts.append(("Will not help", f"{self.no[0]}: {self.no[1]}."))
@@ -35,22 +35,22 @@ class Answer:
             chapter = CHAPTERS[self.chapter]
             facts.append(("Read", (str(chapter), chapter.notebook)))
         facts.append(("More", "`%tb` shows the ordinary traceback."))
-        line = Code(moment.line, moment.span, moment.where) if moment.line else None
-        return Card(self.title, Line(self.what), line, *self.picture, Facts(*facts), warn=True)
+        line = Code(failure.line, failure.span, failure.where) if failure.line else None
+        return Panel(self.title, Line(self.what), line, *self.picture, Facts(*facts), warn=True)
 
 
-class Row(NamedTuple):
+class Explainer(NamedTuple):
     about: type  # a class of minigrad.core.facts, or an exception of Python
     pattern: re.Pattern | None
-    answer: Callable[[Moment, Any], Answer | None]
+    answer: Callable[[Failure, Any], Answer | None]
 
-    def subject(self, moment: Moment) -> Any:
+    def subject(self, failure: Failure) -> Any:
         """The second argument of `answer`; None if this row is about another error."""
         if not issubclass(self.about, BaseException):
-            return moment.facts if type(moment.facts) is self.about else None
-        if not (moment.by_python and isinstance(moment.error, self.about)):
+            return failure.facts if type(failure.facts) is self.about else None
+        if not (failure.by_python and isinstance(failure.error, self.about)):
             return None
-        return self.pattern.search(moment.sentence) if self.pattern is not None else moment.error
+        return self.pattern.search(failure.sentence) if self.pattern is not None else failure.error
 
 
 def row(about: type, pattern: str = "") -> Any:
@@ -64,15 +64,15 @@ def row(about: type, pattern: str = "") -> Any:
     """
 
     def add(function: Any) -> Any:
-        function.__globals__["ROWS"].append(Row(about, re.compile(pattern) if pattern else None, function))
+        function.__globals__["ROWS"].append(Explainer(about, re.compile(pattern) if pattern else None, function))
         return function
 
     return add
 
 
-def from_message(moment: Moment) -> Answer | None:
+def from_message(failure: Failure) -> Answer | None:
     """Errors without a row of their own: the engine's own explanation, in the same form."""
-    explanation = moment.explanation
+    explanation = failure.explanation
     if explanation is None or not explanation.instead:
         return None
     what = " ".join(part for part in (explanation.did, explanation.why) if part)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from minigrad.core import provenance
 from minigrad.tracing import naming
 
-from .moment import Moment
+from .failure import Failure
 
 CUTS = {
     "detach": "`.detach()` gives the numbers without the graph",
@@ -46,21 +46,21 @@ MAKERS = (
 OFF = ("no_grad", "inference_mode")
 
 
-class Cut(NamedTuple):
+class CutReason(NamedTuple):
     """Why a graph ends: the sentence, and what kind of cut it is."""
 
     why: str
     kind: str = "numbers"  # "numbers": leaves the graph; "no_grad"; "frozen": a model's parameters; "constant": never had a graph
 
 
-class Step(NamedTuple):
+class Statement(NamedTuple):
     name: str
     code: str
-    cut: Cut | None  # None where the graph continues
+    cut: CutReason | None  # None where the graph continues
     line: int
 
 
-def recorded(thing: object) -> Step | None:
+def recorded(thing: object) -> Statement | None:
     """Where the history of a tensor was cut off, as the engine noted it when it happened; None if there is no note."""
     cut: Any = getattr(thing, "cut", None)
     found = (
@@ -69,11 +69,11 @@ def recorded(thing: object) -> Step | None:
     if cut is None or found is None:
         return None
     off = cut.how == "no_grad"
-    reason = Cut("recording was off when this line ran", "no_grad") if off else Cut(CUTS["detach"])
-    return Step("", found["text"], reason, found["line"])
+    reason = CutReason("recording was off when this line ran", "no_grad") if off else CutReason(CUTS["detach"])
+    return Statement("", found["text"], reason, found["line"])
 
 
-def made(thing: Any) -> Step | None:
+def made(thing: Any) -> Statement | None:
     """The line that a result was computed in, as the engine noted it; None if there is no note."""
     note = provenance.read(thing.edge[0]) if getattr(thing, "edge", None) else None
     found = (
@@ -81,12 +81,12 @@ def made(thing: Any) -> Step | None:
         if note is not None
         else None
     )
-    return Step("", found["text"], None, found["line"]) if found else None
+    return Statement("", found["text"], None, found["line"]) if found else None
 
 
-def statements(moment: Moment) -> list[ast.stmt]:
+def statements(failure: Failure) -> list[ast.stmt]:
     """The simple statements that may have run before the line at fault, in the order of the source."""
-    t = moment.here
+    t = failure.here
     code = t.tb_frame.f_code
     lines = linecache.getlines(code.co_filename)
     current = _parse("".join(lines))
@@ -99,7 +99,7 @@ def statements(moment: Moment) -> list[ast.stmt]:
             ):
                 return list(_simple(node.body, False))
         return []
-    earlier = list(moment.shell.user_ns.get("In", [])) if moment.shell is not None else []
+    earlier = list(failure.shell.user_ns.get("In", [])) if failure.shell is not None else []
     if earlier and earlier[-1].strip() == "".join(lines).strip():  # the running cell is there already
         earlier.pop()
     trees = [tree for source in earlier if source and (tree := _parse(source)) is not None]
@@ -185,20 +185,20 @@ def _is_module(node: ast.expr, names: dict[str, Any]) -> bool:
     return isinstance(node, ast.Name) and type(names.get(node.id)).__name__ in ("module", "_Package")
 
 
-def chain(moment: Moment, start: ast.expr | None) -> list[Step]:
+def chain(failure: Failure, start: ast.expr | None) -> list[Statement]:
     """The assignments behind an expression, oldest first, ending at it; with the place where the graph was cut, if the source shows it."""
     if start is None:
         return []
     if not isinstance(start, ast.Name):
-        reason = _cut(start, moment)
+        reason = _cut(start, failure)
         if reason is not None:
-            return [Step(ast.unparse(start), ast.unparse(start), reason, start.lineno)]
-        chains = [chain(moment, n) for n in ast.walk(start) if isinstance(n, ast.Name)]
+            return [Statement(ast.unparse(start), ast.unparse(start), reason, start.lineno)]
+        chains = [chain(failure, n) for n in ast.walk(start) if isinstance(n, ast.Name)]
         return next((found for found in chains if any(s.cut for s in found)), [])
-    return list(reversed(_behind(start.id, statements(moment), moment, set())))
+    return list(reversed(_behind(start.id, statements(failure), failure, set())))
 
 
-def _behind(name: str, before: list[ast.stmt], moment: Moment, seen: set[str]) -> list[Step]:
+def _behind(name: str, before: list[ast.stmt], failure: Failure, seen: set[str]) -> list[Statement]:
     """Newest first. Of several inputs the one whose chain shows a cut."""
     if name in seen or len(seen) > 12:
         return []
@@ -210,17 +210,17 @@ def _behind(name: str, before: list[ast.stmt], moment: Moment, seen: set[str]) -
             continue
         code = ast.unparse(s)
         reason = (
-            Cut("recording was off, because the line is in a `no_grad` block", "no_grad")
+            CutReason("recording was off, because the line is in a `no_grad` block", "no_grad")
             if getattr(s, "off", False)
-            else _cut(value, moment)
+            else _cut(value, failure)
         )
-        if reason is None and _only_makes(value, moment.names):
-            reason = Cut("made without `requires_grad=True`", "constant")
-        step = Step(name, code, reason, s.lineno)
+        if reason is None and _only_makes(value, failure.names):
+            reason = CutReason("made without `requires_grad=True`", "constant")
+        step = Statement(name, code, reason, s.lineno)
         if reason is not None:
             return [step]
         inputs = [n.id for n in ast.walk(value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-        chains = [found for n in inputs if (found := _behind(n, before[:i], moment, seen))]
+        chains = [found for n in inputs if (found := _behind(n, before[:i], failure, seen))]
         return [
             step,
             *next(
@@ -251,20 +251,20 @@ def _is_graph(thing: object) -> bool:
     return getattr(type(thing), "__module__", "").startswith("minigrad") and bool(getattr(thing, "requires_grad", True))
 
 
-def _cut(value: ast.AST, moment: Moment) -> Cut | None:
+def _cut(value: ast.AST, failure: Failure) -> CutReason | None:
     """Where an expression loses its graph: in itself, in a function that it calls, or because a model is frozen."""
-    why = cut_in(value, moment.names)
-    return Cut(why) if why else _inside_functions(value, moment) or _frozen(value, moment)
+    why = cut_in(value, failure.names)
+    return CutReason(why) if why else _inside_functions(value, failure) or _frozen(value, failure)
 
 
-def _inside_functions(value: ast.AST, moment: Moment) -> Cut | None:
+def _inside_functions(value: ast.AST, failure: Failure) -> CutReason | None:
     """A cut inside a function of the learner's that the expression calls."""
     import inspect
     import textwrap
 
     for node in ast.walk(value):
         function = (
-            moment.names.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
+            failure.names.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
         )
         if not isinstance(function, types.FunctionType):
             continue
@@ -277,44 +277,46 @@ def _inside_functions(value: ast.AST, moment: Moment) -> Cut | None:
             for decorator in definition.decorator_list:
                 if (_called(decorator) or getattr(decorator, "attr", "")) in OFF:
                     why = f"`{function.__name__}` is decorated with no_grad, so nothing in it is recorded"
-                    return Cut(why, "no_grad")
+                    return CutReason(why, "no_grad")
             for s in ast.walk(definition):
                 if isinstance(s, (ast.With,)) and any(_called(item.context_expr) in OFF for item in s.items):
-                    return Cut(f"`{function.__name__}` computes in a `no_grad` block", "no_grad")
+                    return CutReason(f"`{function.__name__}` computes in a `no_grad` block", "no_grad")
                 if (
                     isinstance(s, (ast.Assign, ast.Return, ast.AugAssign))
                     and s.value is not None
                     and (reason := cut_in(s.value, function.__globals__))
                 ):
-                    return Cut(f"in `{function.__name__}`, {reason}")
+                    return CutReason(f"in `{function.__name__}`, {reason}")
     return None
 
 
-def _frozen(value: ast.AST, moment: Moment) -> Cut | None:
+def _frozen(value: ast.AST, failure: Failure) -> CutReason | None:
     """A model that is called here and whose parameters all require no gradient."""
     for node in ast.walk(value):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            parameters = getattr(moment.names.get(node.func.id), "parameters", None)
-            if callable(parameters) and hasattr(moment.names[node.func.id], "_modules"):
+            parameters = getattr(failure.names.get(node.func.id), "parameters", None)
+            if callable(parameters) and hasattr(failure.names[node.func.id], "_modules"):
                 found = list(parameters())
                 if found and not any(p.requires_grad for p in found):
-                    return Cut(f"all parameters of `{node.func.id}` are frozen (requires_grad is False)", "frozen")
+                    return CutReason(
+                        f"all parameters of `{node.func.id}` are frozen (requires_grad is False)", "frozen"
+                    )
     return None
 
 
-def writes(moment: Moment, name: str) -> list[Step]:
+def writes(failure: Failure, name: str) -> list[Statement]:
     """The statements so far that write into the tensor called `name`, oldest first: not those into one that had the name before."""
-    found: list[Step] = []
-    for s in statements(moment):
+    found: list[Statement] = []
+    for s in statements(failure):
         value = getattr(s, "value", None)
         if isinstance(s, (ast.Assign, ast.AnnAssign)) and name in _targets(s):
             found.clear()
         if isinstance(s, ast.AugAssign) and ast.unparse(s.target).split("[")[0] == name:
-            found.append(Step(name, ast.unparse(s), None, s.lineno))
+            found.append(Statement(name, ast.unparse(s), None, s.lineno))
         elif isinstance(s, ast.Assign) and any(
             isinstance(t, ast.Subscript) and ast.unparse(t.value) == name for t in s.targets
         ):
-            found.append(Step(name, ast.unparse(s), None, s.lineno))
+            found.append(Statement(name, ast.unparse(s), None, s.lineno))
         elif (
             isinstance(value, ast.Call)
             and isinstance(value.func, ast.Attribute)
@@ -325,16 +327,16 @@ def writes(moment: Moment, name: str) -> list[Step]:
                 "requires_grad_",
                 "retain_grad_",
             ):
-                found.append(Step(name, ast.unparse(s), None, s.lineno))
+                found.append(Statement(name, ast.unparse(s), None, s.lineno))
     return found
 
 
-def reassigned(moment: Moment, name: str, thing: object) -> tuple[Step | None, bool]:
+def reassigned(failure: Failure, name: str, thing: object) -> tuple[Statement | None, bool]:
     """The last assignment `name = ... name ...`, in which a leaf became a result; and whether the engine recorded that it made `thing`."""
     note = made(thing)
-    for s in reversed(statements(moment)):
+    for s in reversed(statements(failure)):
         if not isinstance(s, ast.Assign) or name not in _targets(s):
             continue
         if any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(s.value)):
-            return Step(name, ast.unparse(s), None, s.lineno), note is not None and note.line == s.lineno
+            return Statement(name, ast.unparse(s), None, s.lineno), note is not None and note.line == s.lineno
     return None, False

@@ -19,7 +19,7 @@ from minigrad.tensors.create import tensor  # minigrad.tensor is also a module: 
 
 from ..show import Table
 from .kit import Choice, Figure, Given, Moments, Slider, Steps, Toggle, action, lesson
-from .lesson import Verdict, esc, label, number, svg, tag
+from .lesson import Judgement, esc, label, number, svg, tag
 
 Pairs = Sequence[tuple[float, float]]
 
@@ -213,7 +213,7 @@ class bucket(Figure):
         if not self.log:
             return "x.grad is None: no backward has run yet, so there is no bucket."
         if self.failed:
-            return Verdict(
+            return Judgement(
                 False,
                 "AttributeError: 'NoneType' object has no attribute 'zero_'. x.grad is None: there is nothing to set to zero.",
             )
@@ -329,9 +329,9 @@ class micro_batches(Figure):
         what = f"{n} micro-batch{'es' * (n > 1)} of {size}{how}: w.grad = {number(self.level)}"
         whole = f"One batch of {len(self.data)} gives {number(self.whole)}."
         if math.isclose(self.level, self.whole, rel_tol=1e-9, abs_tol=1e-12):
-            return Verdict(True, f"{what}. {whole} The same.")
+            return Judgement(True, f"{what}. {whole} The same.")
         times = f" {number(self.level / self.whole)} times too much." if self.whole else ""
-        return Verdict(False, f"{what}. {whole}{times}")
+        return Judgement(False, f"{what}. {whole}{times}")
 
     def draw(self) -> str:
         size = len(self.data) // self.parts
@@ -492,21 +492,21 @@ class two_loops(Figure):
     def sentence(self) -> str:
         g, o = self.good, self.other
         if self.agree:
-            return Verdict(
+            return Judgement(
                 True,
                 f"{self.loop}: the same numbers in all {self.steps} steps. Both loops end at loss {number(g.loss[-1], 4)}.",
             )
         if not all(map(math.isfinite, o.loss)):
-            return Verdict(False, f"{self.loop}: the loss is no finite number any more.")
+            return Judgement(False, f"{self.loop}: the loss is no finite number any more.")
         if all(w == o.w[0] for w in o.w):
-            return Verdict(
+            return Judgement(
                 False, f"{self.loop}: w stays at {number(o.w[0])}, because every update reads a gradient of 0."
             )
         k = min(self.at, self.steps)
         if k == 0:
             return f"{self.loop}: both loops start with loss {number(g.loss[0], 4)}."
         read = f"the update of step {k} reads {number(o.grad[k - 1], 4)}, the right one {number(g.grad[k - 1], 4)}"
-        return Verdict(
+        return Judgement(
             False, f"{self.loop}: {read}. Loss after it: {number(o.loss[k], 4)} against {number(g.loss[k], 4)}."
         )
 

@@ -16,7 +16,7 @@ from minigrad.tracing.trace import Trace, trace
 
 from ..show import Table
 from .cards import card, pill, straight
-from .kit import Choice, Figure, Inputs, Program, lesson
+from .kit import Choice, Figure, Inputs, ProgramText, lesson
 from .lesson import label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
@@ -107,7 +107,7 @@ class chain(Figure):
     At x = 1: dy/dx = 10 × 1 × 3 = 30.
     """
 
-    f = Program(CANNED, "a program such as 'u = x**2; sin(u)', or a function of Values")
+    f = ProgramText(CANNED, "a program such as 'u = x**2; sin(u)', or a function of Values")
     direction = Choice([BACK, ON], "multiply", BACK)
     inputs = Inputs()
 

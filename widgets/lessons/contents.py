@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from minigrad.course import exercises, progress
+from minigrad.course import progress
 from minigrad.course.exercise import Kind
+from minigrad.course.exercises import exercises
 from widgets.chapters import CHAPTERS, Chapter
 
 from .kit import Figure, action, lesson

@@ -15,7 +15,7 @@ from minigrad import Value
 from minigrad.tracing.trace import trace
 
 from ..show import Table
-from .kit import Entry, Field, Figure, Given, Inputs, Moments, Program, lesson
+from .kit import Entry, Field, Figure, Given, Inputs, Moments, ProgramText, lesson
 from .lesson import label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
@@ -27,7 +27,7 @@ ROW = 40.0
 
 
 @dataclass(frozen=True)
-class Line:
+class TangentLine:
     """One value of the program: how it is computed, and what its tangent is made of, (formula of the slope, slope, name, tangent) each."""
 
     name: str
@@ -82,7 +82,7 @@ class dual(Figure):
     y = 9, and dy = 2s · ds = 6 · 1 = 6. One reverse pass gives the gradient: 18 for a, 6 for b. Along u, 18 · 0 + 6 · 1 = 6: the same.
     """
 
-    f = Program(CANNED, "a program such as 'p = a*b; p + a', or a function of Values")
+    f = ProgramText(CANNED, "a program such as 'p = a*b; p + a', or a function of Values")
     u = Given(None)
     inputs = Inputs()
     step = Moments("operation", "start")
@@ -153,7 +153,7 @@ class dual(Figure):
                     parts.append((text, slope, t["nodes"][edge["source"]]["label"], tangents[edge["source"]]))
                 tangents[node["id"]] = math.fsum(slope * tangent for _, slope, _, tangent in parts)
             expr = node["expr"] if node["kind"] == "operation" and node["expr"] != node["label"] else ""
-            lines.append(Line(node["label"], expr, float(node["value"]), parts, tangents[node["id"]]))
+            lines.append(TangentLine(node["label"], expr, float(node["value"]), parts, tangents[node["id"]]))
         if len(lines) > MOST:
             raise ValueError(f"this program has {len(lines)} values, and there is room for {MOST}: take a shorter one.")
         if not all(math.isfinite(line.value) and math.isfinite(line.tangent) for line in lines):

@@ -12,8 +12,8 @@ from minigrad.tracing.trace import Edge, Node, Trace
 
 from ..show import Table
 from .cards import card, pill, places, wire
-from .lesson import Verdict, number, same, svg
-from .listen import Recording, Write, listen
+from .lesson import Judgement, number, same, svg
+from .listen import Observation, Write, listen
 
 TIMES = {"*": " × ", "+": " + ", "-": " − ", "/": " / "}
 SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -21,7 +21,7 @@ HEAD = ("node", "computes", "your value", "right value", "your grad", "right gra
 Wire = tuple[int, int]  # (node, parent): the gradient goes from the node to its parent
 
 
-def expression(r: Recording, i: int) -> str:
+def expression(r: Observation, i: int) -> str:
     """What a node computes, with its parents' names; "" for an input."""
     node = r.nodes[i]
     names = [r.nodes[p].label for p in node.parents]
@@ -34,7 +34,7 @@ def expression(r: Recording, i: int) -> str:
     return TIMES.get(node.op, f" {node.op} ").join(names)
 
 
-def as_trace(r: Recording) -> Trace:
+def as_trace(r: Observation) -> Trace:
     """The learner's graph in the form that the layout reads: positions need names and links, no rules and no steps."""
     nodes: list[Node] = []
     edges: list[Edge] = []
@@ -172,9 +172,9 @@ class Duel:
         if not r.nodes:
             return r.verdict
         if self.finished:
-            return Verdict(r.good, r.verdict)
+            return Judgement(r.good, r.verdict)
         if self.fault:
-            return Verdict(False, r.verdict)
+            return Judgement(False, r.verdict)
         if self.at == 0:
             return f"Forward is done: {len(r.nodes)} values. Your backward pass made {len(r.writes)} changes; step through them."
         w = r.writes[self.at - 1]

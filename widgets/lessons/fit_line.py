@@ -9,7 +9,7 @@ from typing import Any
 
 from ..show import Table
 from .kit import Figure, Given, Slider, lesson
-from .lesson import Verdict, label, number, svg, tag
+from .lesson import Judgement, label, number, svg, tag
 
 POINTS = ((1.0, 3.0), (2.0, 4.0), (3.0, 7.0))
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 430.0, 16.0, 226.0
@@ -51,7 +51,7 @@ class fit_line(Figure):
         misses = [number(abs(m), 3) for m in self.misses]
         said = f"{', '.join(misses[:-1])} and {misses[-1]}" if len(misses) <= 4 else f"up to {max(misses, key=float)}"
         text = f"w = {number(self.w, 3)}: the line misses the points by {said}. Squared and averaged, the loss is {number(self.loss, 3)}."
-        return Verdict(True, f"{text} No other place of the slider gives less.") if self.there else text
+        return Judgement(True, f"{text} No other place of the slider gives less.") if self.there else text
 
     def table(self) -> Table:
         rows = [

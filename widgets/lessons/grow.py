@@ -23,7 +23,7 @@ from ..layout import CARD_PAD, fitted
 from ..show import Table
 from .cards import ROOM, card, places, wire
 from .duel import SUPERSCRIPT, TIMES
-from .kit import END, Control, Figure, Inputs, Moments, Program, Text, action, lesson
+from .kit import END, Control, Figure, Inputs, Moments, ProgramText, Text, action, lesson
 from .lesson import number, svg, tag
 from .line_by_line import HERE, TooLong, follow, listing, source
 
@@ -53,7 +53,7 @@ class Born:
 
 
 @dataclass
-class Moment:
+class GraphState:
     """The state after one line has run. line: its index, None at the start. held: the nodes that some variable still leads to."""
 
     line: int | None
@@ -76,7 +76,7 @@ class Growth:
                 raise ValueError(f"the function has no input {unknown[0]}; it takes {', '.join(names) or 'none'}.")
             self.inputs = {n: float(inputs.get(n, 1.0)) for n in names}
         self.nodes: list[Born] = []
-        self.moments: list[Moment] = []
+        self.moments: list[GraphState] = []
         self._ids: dict[int, int] = {}
         self.run()
         self.at = len(self.moments) - 1
@@ -116,7 +116,7 @@ class Growth:
     def _note(self, line: int | None, variables: dict[str, Any]) -> None:
         if len(self.moments) > STEPS:
             raise TooLong(f"more than {STEPS} lines have run and the program has not ended. Show a shorter run.")
-        moment = Moment(line)
+        moment = GraphState(line)
         names = [(text, thing) for text, thing in walk(variables) if isinstance(thing, Value)]
         found = _behind([thing for _, thing in names])
         for obj in sorted(found, key=lambda v: v.age):  # parents were made first
@@ -182,7 +182,7 @@ class Growth:
 
     # The picture --------------------------------------------------------------------------------------------------------------
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> GraphState:
         return self.moments[self.at]
 
     @property
@@ -356,7 +356,7 @@ class grow(Figure):
     So far 6 nodes (1 leaf, 3 operations, 2 constants) and 5 edges.
     """
 
-    program = Program(CANNED, "lines of Python such as 'a = x * 2', or a function of Values")
+    program = ProgramText(CANNED, "lines of Python such as 'a = x * 2', or a function of Values")
     at = Moments("line", on="run next line ▸")
     line = _Line("next line", "", hint="for example d = c - x; Enter adds it and runs it")
     inputs = Inputs(4.0, 0.1)

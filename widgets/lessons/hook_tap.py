@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import minigrad as torch
-from minigrad.tracing.tensor_trace import Recording
+from minigrad.tracing.tensor_trace import TensorRecording
 from minigrad.tracing.trace import Edge, Trace
 
 from ..show import Table
@@ -53,7 +53,7 @@ class Tap:
     def __init__(self, program: str | Callable, inputs: dict[str, Any], hook: Callable | None):
         self.program, self.inputs, self.hook = program, inputs, hook
         root, named = run(program, inputs, torch.float64)
-        recording = Recording(root, named)
+        recording = TensorRecording(root, named)
         self.trace: Trace = recording.trace()
         items = recording.graph.items
         if sum(item.kind == "operation" for item in items) > MOST:
@@ -97,7 +97,7 @@ class Tap:
     def passed(self, tapped: bool = True) -> dict[str, dict[int, float | None]]:
         """Run forward and backward: what reached each edge and what left it, and what each card has got. All by hooks."""
         root, named = run(self.program, self.inputs, torch.float64)
-        graph = Recording(root, named).graph
+        graph = TensorRecording(root, named).graph
         out: dict[str, dict[int, float | None]] = {"in": {}, "out": {}, "grad": {graph.root: 1.0}}
         at = {(target, slot): e for e, (_, target, slot) in enumerate(self.links)}
 

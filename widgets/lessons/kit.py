@@ -30,7 +30,7 @@ import traitlets
 from .. import cells
 from ..front_end import Fronted
 from ..show import Table
-from .lesson import STYLE, Verdict, number, plainly
+from .lesson import STYLE, Judgement, number, plainly
 
 _MISSING: Any = object()
 
@@ -254,7 +254,7 @@ class Text(Control):
         return sent
 
 
-class Program(Text):
+class ProgramText(Text):
     """The learner's program: a line of text that can be edited, or a function, which has no control."""
 
     needs = "a program such as '(3*x + 2)**2', or a function"
@@ -651,7 +651,7 @@ class _Said(Figure):
         return self.message
 
     def caption(self) -> str:
-        return Verdict(False, self.message)
+        return Judgement(False, self.message)
 
 
 class Sentence(LessonView):

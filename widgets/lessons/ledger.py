@@ -21,8 +21,8 @@ from minigrad.tracing.trace import ledger as sent_rows
 from widgets.layout import shorten
 
 from .cards import card, pill, places, wire
-from .kit import Control, Field, Figure, Given, Inputs, Program, action, lesson
-from .lesson import Verdict, label, number, svg, tag
+from .kit import Control, Field, Figure, Given, Inputs, ProgramText, action, lesson
+from .lesson import Judgement, label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
 CANNED = "a = x*3; b = a + 1; c = b**2"
@@ -177,13 +177,13 @@ class Book:
                 return self.confirm(line[2] or missing[-1])
         return self.summary()
 
-    def answer(self, key: Key, got: float) -> Verdict:
+    def answer(self, key: Key, got: float) -> Judgement:
         """Enter a number into a cell. Returns why it is right, or which mistake gives it."""
         self.got[key] = got
         self.helped.discard(key)
         if not self.right(key):
-            return Verdict(False, self.explain(key, got))
-        return Verdict(True, self.confirm(key))
+            return Judgement(False, self.explain(key, got))
+        return Judgement(True, self.confirm(key))
 
     # Words --------------------------------------------------------------------------------------------------------------------
     def name(self, n: int) -> str:
@@ -594,7 +594,7 @@ class ledger(Figure):
     The ledger is complete. At x = 2: dc/dx = 42.
     """
 
-    f = Program(CANNED, "a program such as 'a = 3*x; a**2', or a function of Values")
+    f = ProgramText(CANNED, "a program such as 'a = 3*x; a**2', or a function of Values")
     filled = Given(0)
     inputs = Inputs(typed=True)
     book: Any = None  # a Book; None until setup
@@ -645,7 +645,7 @@ class ledger(Figure):
                 key, read(text, {n["label"]: book.value(n["id"]) for n in book.nodes if n["kind"] != "constant"})
             )
         except ValueError as error:
-            self.said = Verdict(False, str(error))
+            self.said = Judgement(False, str(error))
         self.tries += not self.said.good
         if not book.open:
             self.said = ""
@@ -669,9 +669,9 @@ class ledger(Figure):
         book = self.book
         if book.open:
             return self.said or book.summary()
-        return Verdict(
+        return Judgement(
             True,
-            f"{self.said} {book.summary()}" if self.said and not isinstance(self.said, Verdict) else book.summary(),
+            f"{self.said} {book.summary()}" if self.said and not isinstance(self.said, Judgement) else book.summary(),
         )
 
     def sentence(self) -> str:

@@ -58,13 +58,13 @@ def number(x: object, digits: int = 6, power: bool = False) -> str:
     return formats.number(x, digits, power)
 
 
-class Verdict(str):
+class Judgement(str):
     """A sentence that judges. As text it begins with ✓ or ✗; `plain` is the sentence without that sign."""
 
     good: bool
     plain: str
 
-    def __new__(cls, good: bool, plain: str) -> Verdict:
+    def __new__(cls, good: bool, plain: str) -> Judgement:
         verdict = super().__new__(cls, f"{'✓' if good else '✗'} {plain}")
         verdict.good, verdict.plain = good, plain
         return verdict

@@ -68,7 +68,7 @@ class DuelNode:
 
 
 @dataclass
-class Recording:
+class Observation:
     """What happened, as plain data. `good` only if every value and every gradient is right."""
 
     nodes: list[DuelNode] = field(default_factory=list)
@@ -251,12 +251,12 @@ class _End(Exception):
     """The run cannot go on; the message is the verdict."""
 
 
-def listen(cls: type, program: Callable, inputs: dict[str, float], backward: Callable | None = None) -> Recording:
+def listen(cls: type, program: Callable, inputs: dict[str, float], backward: Callable | None = None) -> Observation:
     """Run `program` on `cls` and on Value, forward and backward, and compare. Never raises for what the learner's code does.
 
     backward: a function of the root that fills in the gradients; without it, the root's own method backward() is called.
     """
-    out = Recording()
+    out = Observation()
     right_root, right_names = run_named(program, {name: Value(float(v)) for name, v in inputs.items()})
     try:
         root, names = _forward(cls, program, inputs)
@@ -304,7 +304,7 @@ def _forward(cls: type, program: Callable, inputs: dict[str, float]) -> tuple[An
 
 
 def _compare(
-    out: Recording, order: list, names: dict, inputs: dict[str, float], right_root: Value, right_names: dict
+    out: Observation, order: list, names: dict, inputs: dict[str, float], right_root: Value, right_names: dict
 ) -> None:
     """Fill in the nodes, beside each the engine's value, gradient and local derivatives. Ends at the first wrong value."""
     match = _pairs(order[-1], names, right_root, right_names)
@@ -342,7 +342,7 @@ def _compare(
             raise _End(f"Forward already differs: {wrong}. Look at the forward part of {_op_name(n)}.")
 
 
-def _backward(out: Recording, cls: type, order: list, backward: Callable | None) -> None:
+def _backward(out: Observation, cls: type, order: list, backward: Callable | None) -> None:
     """Run the learner's backward pass with an ear on every grad, and judge it."""
     root = order[-1]
     start = getattr(root, "backward", None) if backward is None else lambda: backward(root)
@@ -394,7 +394,7 @@ def _op_name(node: DuelNode) -> str:
     return f"the operator {node.op}" if node.op else "that operator"
 
 
-def _find_first_wrong_write(out: Recording) -> bool:
+def _find_first_wrong_write(out: Observation) -> bool:
     """Set the verdict to the first write that the engine would not make. False if every write that can be judged is right."""
     sent: dict[tuple[int, int], int] = {}
     for k, w in enumerate(out.writes):
@@ -412,7 +412,7 @@ def _find_first_wrong_write(out: Recording) -> bool:
     return False
 
 
-def _what_is_wrong(out: Recording, w: Write, slots: list[float], sent: dict[tuple[int, int], int]) -> str:
+def _what_is_wrong(out: Observation, w: Write, slots: list[float], sent: dict[tuple[int, int], int]) -> str:
     """One sentence about a wrong write; "" for a right one. `sent` counts the contributions along each edge, this one included."""
     node, sender = out.nodes[w.node], out.nodes[w.sender]  # type: ignore[index]
     name, complete = sender.label, sender.right_grad
@@ -451,7 +451,7 @@ def _what_is_wrong(out: Recording, w: Write, slots: list[float], sent: dict[tupl
     return ""
 
 
-def _first_wrong_gradient(out: Recording) -> str:
+def _first_wrong_gradient(out: Observation) -> str:
     """One sentence about the wrong gradient that is nearest the root."""
     n = next(n for n in reversed(out.nodes) if not n.grad_ok)
     out.wrong_node = n.id

@@ -55,7 +55,7 @@ def canned_input() -> Any:
 
 
 @dataclass(frozen=True)
-class Moment:
+class MemoryState:
     """After one event: its kind ("forward", "recompute", "backward"), its layer, and the bytes alive of each layer's two runs."""
 
     kind: str
@@ -102,7 +102,7 @@ class _Watch(Handler):
         return out
 
 
-def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[Moment]:
+def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[MemoryState]:
     """One step forward and backward; every: layers in a checkpointed segment, 0 for no checkpoints.
 
     Storages of parameters and of x do not count: they are there all the time. Gradients do not count either.
@@ -114,7 +114,7 @@ def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[Moment]:
             known |= {id(_storage(p.array)) for p in [*layer.parameters(), *layer.buffers()]}
     found: dict[int, _Made] = {}
     calls = [0] * n
-    moments: list[Moment] = []
+    moments: list[MemoryState] = []
 
     def note(kind: str, layer: int) -> None:
         alive = [0] * n, [0] * n
@@ -123,7 +123,7 @@ def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[Moment]:
                 del found[key]
             elif key not in known:
                 alive[made.again][made.layer] += made.size
-        moments.append(Moment(kind, layer, tuple(alive[0]), tuple(alive[1])))
+        moments.append(MemoryState(kind, layer, tuple(alive[0]), tuple(alive[1])))
 
     def call(i: int, h: Any) -> Any:
         again = calls[i] > 0
@@ -177,7 +177,7 @@ class _Memory:
         if not 1 <= self.n <= MOST:
             raise ValueError(f"there is room for 1 to {MOST} layers, not for {self.n}.")
         self.every = choices(self.n)
-        self.runs: dict[int, list[Moment]] = {}
+        self.runs: dict[int, list[MemoryState]] = {}
         self.takes: list[dict] = []
 
     def work(self) -> Iterator[str]:

@@ -21,7 +21,7 @@ from minigrad.tensors.create import tensor
 from widgets.layout import shorten
 
 from ..show import Table
-from .kit import Figure, Inputs, Program, lesson
+from .kit import Figure, Inputs, ProgramText, lesson
 from .lesson import label, number, svg, tag
 from .stepper import ProgramError
 from .tensor_program import inputs_of, run
@@ -355,7 +355,7 @@ class nan_tracer(Figure):
         nan_tracer("p = exp(x); y = p - p", x=100)
     """
 
-    f = Program(CANNED, "a program such as 'y = log(x)', or a function of Tensors")
+    f = ProgramText(CANNED, "a program such as 'y = log(x)', or a function of Tensors")
     inputs = Inputs(typed=True)
     tracer: Any = None  # a Tracer; None until setup
 

@@ -17,7 +17,7 @@ from minigrad.course.random_graphs import op_in_random_graphs
 
 from ..show import Table
 from .kit import Entry, Field, Figure, Given, lesson
-from .lesson import Verdict, label, number, svg, tag
+from .lesson import Judgement, label, number, svg, tag
 from .stepper import ProgramError
 
 MOST = 5  # inputs that have room
@@ -82,22 +82,24 @@ class Operation:
         return sum(e < NEAR for e in errors), ""
 
     # Words ------------------------------------------------------------------------------------------------------------------------
-    def sentence(self) -> Verdict:
+    def sentence(self) -> Judgement:
         agree, stopped = self.graphs
         off = [name for name, *_, ok in self.rows() if not ok]
         if stopped:
-            return Verdict(False, f"{self.name} stopped in a random graph: {stopped}")
+            return Judgement(False, f"{self.name} stopped in a random graph: {stopped}")
         if off:
-            return Verdict(
+            return Judgement(
                 False,
                 f"The derivative by {' and '.join(off)} is not what differences say. Random graphs: {agree} of {GRAPHS} right.",
             )
         if agree < GRAPHS:
-            return Verdict(
+            return Judgement(
                 False,
                 f"Right here, but only {agree} of {GRAPHS} random graphs are: move the sliders to find where it breaks.",
             )
-        return Verdict(True, f"The derivatives agree with differences here, and in {agree} of {GRAPHS} random graphs.")
+        return Judgement(
+            True, f"The derivatives agree with differences here, and in {agree} of {GRAPHS} random graphs."
+        )
 
     def text(self) -> str:
         lines = [f"{self.name}: {self.doc}" if self.doc else self.name]
@@ -228,7 +230,7 @@ class op_card(Figure):
 
     def caption(self) -> str:
         verdict = self.operation.sentence()
-        return Verdict(verdict.good, f"{self.doc} {verdict.plain}") if self.doc else verdict
+        return Judgement(verdict.good, f"{self.doc} {verdict.plain}") if self.doc else verdict
 
     def draw(self) -> str:
         return self.operation.svg()

@@ -15,7 +15,7 @@ from minigrad import Value
 from ..show import Table
 from .duel import Duel
 from .kit import END, Choice, Control, Field, Figure, Given, Inputs, LessonView, Moments, lesson
-from .listen import Recording, listen
+from .listen import Observation, listen
 from .programs import PROGRAMS
 
 OWN = "your program"
@@ -124,7 +124,7 @@ def _engine_of(answer: Callable) -> tuple[Any, Callable | None]:
     return answer, None if hasattr(answer, "backward") else in_order
 
 
-def _wrong_on(cls: Any, backward: Callable | None) -> Iterator[tuple[str, Recording]]:
+def _wrong_on(cls: Any, backward: Callable | None) -> Iterator[tuple[str, Observation]]:
     """The programs that an engine computes wrongly, with the recording of each."""
     for name, (program, numbers) in PROGRAMS.items():
         heard = listen(cls, program, numbers, backward)

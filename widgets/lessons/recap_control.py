@@ -6,7 +6,7 @@ What lives here: `controlling`, listed in recap.py. What does not: anything to o
 from __future__ import annotations
 
 from .lesson import label, number, svg, tag
-from .scissors import CANNED, Cut
+from .scissors import CANNED, CutProgram
 
 _ROWS = (  # tool, retain_graph, its object, its purpose
     ("nothing", False, "the graph is used once", "an ordinary training step"),
@@ -28,7 +28,7 @@ def controlling() -> tuple[str, str]:
     for k, (tool, retain, acts, use) in enumerate(_ROWS):
         results = []
         for passes in (1, 2):
-            state = Cut(CANNED, {})
+            state = CutProgram(CANNED, {})
             state.tool, state.place, state.retain, state.passes = tool, 1, retain, passes
             state.run()
             grad = state.leaves["x"].grad

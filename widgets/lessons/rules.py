@@ -24,7 +24,7 @@ from minigrad.tracing.tensor_formulas import flow
 from ..rule_card import SPAN, at, table_row
 from ..show import Table
 from .kit import Choice, Control, Field, Figure, Given, Slider, lesson
-from .lesson import Verdict, label, number, svg, tag
+from .lesson import Judgement, label, number, svg, tag
 
 NUMBERS, TENSORS = "numbers (Value)", "tensors"
 LEFT, TOP, WIDE, HIGH = 20, 20, 430, 240
@@ -178,7 +178,7 @@ class _Rules:
             return f"{self.row.formula}: {kind}."
         place = ", ".join(f"{n} = {number(v, 4)}" for n, v in zip(self.row.inputs, self.values, strict=True))
         if not math.isfinite(self.out):
-            return Verdict(False, f"{self.row.formula} has no finite value at {place}. Move the slider.")
+            return Judgement(False, f"{self.row.formula} has no finite value at {place}. Move the slider.")
         gets = ", ".join(f"{n} receives {self._sent(k)}" for k, n in enumerate(self.row.inputs))
         kink = not all(map(self.agrees, range(len(self.sent))))
         end = " Differences disagree, because at a kink or an edge the rule is a convention." if kink else ""

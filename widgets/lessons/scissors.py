@@ -23,7 +23,7 @@ from ..layout import CARD_PAD, fitted
 from ..show import Table
 from .cards import card, wire
 from .kit import Choice, Field, Figure, Given, Inputs, lesson
-from .lesson import Verdict, esc, label, number, svg, tag
+from .lesson import Judgement, esc, label, number, svg, tag
 
 CANNED = "a = 3*x\nb = a**2\nc = b + a"  # two paths from a to c: a cut at b leaves a gradient, and another one
 FUNCTIONS = ("exp", "log", "relu", "sigmoid", "sin", "cos", "sqrt", "tanh")  # what a typed program may call by name
@@ -42,7 +42,7 @@ class Unfit(ValueError):
 
 
 @dataclass
-class Step:
+class ProgramLine:
     """One line of the program: its target, the names that it reads, and its source."""
 
     target: str
@@ -52,7 +52,7 @@ class Step:
 
 
 @dataclass
-class Card:
+class ValueCard:
     """One value: what the line made, and what happened to it in the backward passes."""
 
     name: str
@@ -81,7 +81,7 @@ def _is_freed(node: Any, name: str) -> bool:
     return False
 
 
-def read_program(program: str | Callable) -> tuple[list[str], list[Step], str, dict[str, Any]]:
+def read_program(program: str | Callable) -> tuple[list[str], list[ProgramLine], str, dict[str, Any]]:
     """The inputs, the lines, the name of the result, and the names that the program may use. Raises Unfit."""
     space: dict[str, Any] = {"torch": torch}
     if isinstance(program, str):
@@ -107,7 +107,7 @@ def read_program(program: str | Callable) -> tuple[list[str], list[Step], str, d
     if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]  # a docstring
     known: list[str] = []
-    steps: list[Step] = []
+    steps: list[ProgramLine] = []
     result = ""
     for place, line in enumerate(body):
         if isinstance(line, (ast.Return, ast.Expr)):
@@ -136,7 +136,7 @@ def read_program(program: str | Callable) -> tuple[list[str], list[Step], str, d
         if isinstance(line, ast.AugAssign):
             reads.append(stored[0])
         known += [n for n in reads if n not in known and n not in loop and n not in {s.target for s in steps}]
-        steps.append(Step(stored[0], list(dict.fromkeys(reads)), ast.unparse(line), line))
+        steps.append(ProgramLine(stored[0], list(dict.fromkeys(reads)), ast.unparse(line), line))
         result = stored[0]
     if inputs is None:
         inputs = [n for n in known if n not in space and not hasattr(builtins, n)]
@@ -149,7 +149,7 @@ def read_program(program: str | Callable) -> tuple[list[str], list[Step], str, d
     return inputs, steps, result, space
 
 
-class Cut:
+class CutProgram:
     """The program with one tool at one line, run, and its result sent backward `passes` times."""
 
     def __init__(self, program: str | Callable, values: Mapping[str, Any]):
@@ -177,7 +177,7 @@ class Cut:
     def run(self) -> None:
         """The whole program, forward and backward, on fresh leaves."""
         space = dict(self.space)
-        self.cards: list[Card] = []
+        self.cards: list[ValueCard] = []
         self.log: list[tuple[str, str, bool]] = []  # (call, result or error, whether it succeeded)
         self.leaves = {}
         at: dict[str, int] = {}
@@ -189,10 +189,10 @@ class Cut:
             )
             self.leaves[name] = space[name] = leaf
             at[name] = len(self.cards)
-            self.cards.append(Card(name, "", [], leaf.detach(), True, requires_grad=True, leaf=True))
+            self.cards.append(ValueCard(name, "", [], leaf.detach(), True, requires_grad=True, leaf=True))
         failed = False
         for k, step in enumerate(self.steps):
-            card = Card(step.target, _right_side(step), [at[n] for n in step.reads if n in at])
+            card = ValueCard(step.target, _right_side(step), [at[n] for n in step.reads if n in at])
             at[step.target] = len(self.cards)
             self.cards.append(card)
             if failed:
@@ -225,7 +225,7 @@ class Cut:
         self.failed = failed
         self._count()
 
-    def _note(self, card: Card, value: Any, seen: set[int], keep: list[Any]) -> None:
+    def _note(self, card: ValueCard, value: Any, seen: set[int], keep: list[Any]) -> None:
         """What the line made, before anything runs backward."""
         card.ran, card.value = True, value
         if not isinstance(value, torch.Tensor):
@@ -266,7 +266,7 @@ class Cut:
             for j in one.parents:
                 self.links.append((j, i, one.ran and self._leads(one, self.cards[j])))
 
-    def _leads(self, card: Card, source: Card) -> bool:
+    def _leads(self, card: ValueCard, source: ValueCard) -> bool:
         for node in card.nodes:
             for parent, _ in node.next_functions:
                 if parent is None:
@@ -315,14 +315,14 @@ class Cut:
             "inference_mode": f"{name} is made in inference_mode: no history, and none later.",
         }[self.tool]  # fmt: skip
         if self.failed:
-            return Verdict(False, f"{doing} The program stops at {self.log[-1][0]}: {self.log[-1][1]}")
+            return Judgement(False, f"{doing} The program stops at {self.log[-1][0]}: {self.log[-1][1]}")
         if not self.passes:
             end = self.cards[max(i for i, c in enumerate(self.cards) if c.name == self.result)]
             then = "backward can start there" if end.requires_grad else "backward has nowhere to start"
             return f"{doing} {self.result}.requires_grad is {end.requires_grad}: {then}."
         if not self.log[-1][2]:
             first = next(k for k, entry in enumerate(self.log, 1) if not entry[2])
-            return Verdict(False, f"{doing} Pass {first} stops: {self.log[first - 1][1]}")
+            return Judgement(False, f"{doing} Pass {first} stops: {self.log[first - 1][1]}")
         none = [n for n, leaf in self.leaves.items() if leaf.grad is None]
         quiet = f" No error, and {' and '.join(none)} learn{'s' * (len(none) == 1)} nothing." if none else ""
         more = " It is added to what the first pass left." if self.passes > 1 and len(none) < len(self.leaves) else ""
@@ -355,7 +355,7 @@ class Cut:
         width = max(820.0, max(x for x, _ in places) + CARD + 20)
         return svg(width, top + height, out + body, self.sentence())
 
-    def _link(self, a: tuple[float, float], b: tuple[float, float], flows: bool, target: Card) -> str:
+    def _link(self, a: tuple[float, float], b: tuple[float, float], flows: bool, target: ValueCard) -> str:
         far = b[0] - a[0] > CARD + GAP + 1 and a[1] == b[1]
         if far:  # over the cards between
             x0, x1, y = a[0] + CARD - 24, b[0] + 24, a[1]
@@ -435,11 +435,11 @@ class Cut:
         return "\n".join([*code, *(call for call, _, _ in self.log if call not in code), "", *table, self.sentence()])
 
 
-def _right_side(step: Step) -> str:
+def _right_side(step: ProgramLine) -> str:
     return ast.unparse(step.node.value) if isinstance(step.node, ast.Assign) else step.code.splitlines()[0]
 
 
-def _unique(steps: list[Step]) -> list[str]:
+def _unique(steps: list[ProgramLine]) -> list[str]:
     """The names that the lines store; the second of a name with its line."""
     names = [step.target for step in steps]
     return [f"{name}, line {k + 1}" if names.count(name) > 1 else name for k, name in enumerate(names)]
@@ -502,7 +502,7 @@ class scissors(Figure):
             raise TypeError(
                 f"it needs a function, or lines of Python such as 'a = 3*x; b = a**2'. It was given {kind}."
             )
-        state = Cut(CANNED if self.program is None else self.program, self.inputs)
+        state = CutProgram(CANNED if self.program is None else self.program, self.inputs)
         names = [step.target for step in state.steps]
         if isinstance(self.at, str) and self.at in names:
             self.at = names.index(self.at)

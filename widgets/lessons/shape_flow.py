@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import minigrad as torch
-from minigrad.tracing.tensor_trace import Recording
+from minigrad.tracing.tensor_trace import TensorRecording
 
 from .. import show
 from .kit import Figure, Given, Inputs, Moments, lesson
@@ -86,7 +86,7 @@ class Event(NamedTuple):
 class _Flow:
     def __init__(self, f: str | Callable, inputs: dict[str, Any]):
         root, named = run(f, inputs, torch.float64)
-        recording = Recording(root, named)
+        recording = TensorRecording(root, named)
         trace, items = recording.trace(), recording.graph.items
         self.nodes = trace["nodes"]
         operations = [i for i, item in enumerate(items) if item.kind == "operation"]

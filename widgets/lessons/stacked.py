@@ -16,7 +16,7 @@ from ..layout import CARD_PAD, fitted
 from ..show import Table
 from .cards import card, pill, wire
 from .kit import Choice, Field, Figure, Given, Inputs, lesson
-from .lesson import Verdict, label, number, svg, tag
+from .lesson import Judgement, label, number, svg, tag
 from .tensor_program import inputs_of, run
 
 CANNED = "a = sin(x); y = a*x"
@@ -89,7 +89,7 @@ class Stack:
 
     def sentence(self) -> str:
         if not self.create:
-            return Verdict(
+            return Judgement(
                 False,
                 f"Without create_graph=True the gradient is a plain number. To differentiate it once more gives: {self.error}.",
             )

@@ -21,7 +21,7 @@ from minigrad.tracing.trace import replay_steps
 from widgets import page, static
 from widgets.graph import FirstLook, GraphView
 
-from .kit import Figure, Given, Inputs, Program, lesson
+from .kit import Figure, Given, Inputs, ProgramText, lesson
 from .lesson import number
 from .programs import run_named
 
@@ -189,7 +189,7 @@ def run_program(f: str | Callable, inputs: dict[str, float]) -> tuple[Value, dic
     return root, named
 
 
-class _Program(Program):
+class _Program(ProgramText):
     """Text that can be edited, but not at a first look."""
 
     def shown(self, figure: Any) -> bool:

@@ -21,7 +21,7 @@ from minigrad.tracing.trace import walk
 
 from ..show import Table
 from .kit import END, Choice, Control, Figure, Given, Moments, Text, action, lesson
-from .lesson import Verdict, label, number, svg, tag
+from .lesson import Judgement, label, number, svg, tag
 from .line_by_line import HERE, TooLong, follow, listing, source
 
 PATIENTS = {
@@ -66,7 +66,7 @@ class Kept:
 
 
 @dataclass
-class Moment:
+class CounterState:
     """The state after one line. line: its index, None at the start."""
 
     line: int | None
@@ -93,7 +93,7 @@ class Run:
             if not hasattr(program, "__code__"):
                 raise TypeError("this callable is not a Python function whose lines can be followed.")
         self.own_pass = any(".backward(" in line or "grad(" in line.replace("no_grad(", "") for line in self.lines)
-        self.moments: list[Moment] = []
+        self.moments: list[CounterState] = []
         self._keep: list[Any] = []  # so that no id is given twice
         self._nodes: list[Any] = []
         self._ids: dict[int, int] = {}
@@ -190,7 +190,7 @@ class Run:
         if self.moments and not variables:  # after the backward pass: the same tensors again
             variables = self._last
         self._last = variables
-        moment = Moment(line)
+        moment = CounterState(line)
         tensors: dict[int, Any] = {}
         names: dict[int, dict[str, None]] = {}
         for name, thing in [("x", self.leaf), *walk(variables)]:
@@ -262,11 +262,11 @@ class Run:
         line = self.lines[m.line].strip() if m.line < len(self.lines) else ""
         if m.error:
             text = m.error.splitlines()[0].split(" Hint:")[0]
-            return [Verdict(False, f"{line.rstrip(':')}: RuntimeError: {text}")]
-        old = self.moments[at - 1] if at else Moment(None)
+            return [Judgement(False, f"{line.rstrip(':')}: RuntimeError: {text}")]
+        old = self.moments[at - 1] if at else CounterState(None)
         before = {c.id: c for c in old.counters}
         names = {c.id: c.names for c in m.counters}
-        verdicts: list[Verdict] = []
+        verdicts: list[Judgement] = []
         out = [f"{c.names} is new, at version {c.count}." for c in m.counters if c.id not in before]
         out += [
             f"{c.names} {'were' if ' and ' in c.names else 'was'} written to: version {before[c.id].count} is now {c.count}."
@@ -281,7 +281,7 @@ class Run:
         was = {(i, k.name) for i, (_, kept, _) in enumerate(old.nodes) for k in kept if k.stale}
         for i, (name, kept, _) in enumerate(m.nodes):
             if any(k.stale and (i, k.name) not in was for k in kept):
-                verdicts.append(Verdict(False, f"What {name} saved is overwritten."))
+                verdicts.append(Judgement(False, f"What {name} saved is overwritten."))
         if at == len(self.moments) - 1 and not self.own_pass:
             verdicts.append(self._outcome())
         elif at == len(self.moments) - 1 and self.grad is not None:
@@ -290,11 +290,11 @@ class Run:
             return [f"{line.rstrip(':')}: no counter moved."]
         return [f"{line.rstrip(':')}:", *out, *verdicts]
 
-    def _outcome(self) -> Verdict:
+    def _outcome(self) -> Judgement:
         grad = "None" if self.grad is None else _list(self.grad)
         if self.agree:
-            return Verdict(True, f"backward goes through: x.grad = {grad}, and central differences agree.")
-        return Verdict(
+            return Judgement(True, f"backward goes through: x.grad = {grad}, and central differences agree.")
+        return Judgement(
             False,
             f"backward goes through without an error, and x.grad = {grad} is wrong: central differences say {_list(self.check or [])}.",
         )
@@ -470,9 +470,9 @@ class versions(Figure):
 
     def caption(self) -> str:
         sentences = self._now().sentences()
-        verdicts = [sentence.good for sentence in sentences if isinstance(sentence, Verdict)]
+        verdicts = [sentence.good for sentence in sentences if isinstance(sentence, Judgement)]
         text = " ".join(getattr(sentence, "plain", sentence) for sentence in sentences)
-        return Verdict(all(verdicts), text) if verdicts else text
+        return Judgement(all(verdicts), text) if verdicts else text
 
     def draw(self) -> str:
         return self._now().svg(words=False)

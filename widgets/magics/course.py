@@ -11,8 +11,8 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.display import display
 
 from ..chapters import CHAPTERS
-from ..show import Card, Facts, Line, Table
-from .reading import Program, Sorry, in_a_sentence
+from ..show import Facts, Line, Panel, Table
+from .reading import CellProgram, Sorry, in_a_sentence
 
 
 @magics_class
@@ -70,7 +70,7 @@ class CourseMagics(Magics):
                 ("About", f"{following.minutes} minutes"),
                 ("Chapter", (str(chapter), chapter.notebook)),
             )
-        return Card(
+        return Panel(
             title,
             facts,
             Table(("", "chapter", "exercises", "state"), rows),
@@ -104,7 +104,7 @@ class CourseMagics(Magics):
             raise Sorry(f"%%predict {id} takes one option, --show, not {' '.join(options)!r}.")
         if not check.predicted(id):
             return check.predict(id)
-        program = Program(self.shell, cell, "%%predict")
+        program = CellProgram(self.shell, cell, "%%predict")
         result = program.run(self.shell.user_ns)
         first = check.compares_first(id, cell)
         if not options:
@@ -144,7 +144,7 @@ class CourseMagics(Magics):
             )
         raise Sorry(f"{exercise.id}, {wrong['probe']}: the first wrong place is {wrong['node']}, it is {wrong['say']}.")
 
-    def _chapter(self, n: int, exercises: Any, entries: Any) -> Card:
+    def _chapter(self, n: int, exercises: Any, entries: Any) -> Panel:
         chapter = CHAPTERS[n]
         found = list(exercises.chapter(n).values()) if f"{n:02d}" in exercises.chapters() else []
         rows = []
@@ -153,6 +153,6 @@ class CourseMagics(Magics):
             state = "✓ passed" if entry.get("passed") else "✗ not yet" if entry.get("tries") else "○ open"
             rows.append([e.id, e.title, state, f"{e.minutes} min"])
         table = Table(("exercise", "title", "state", "about"), rows) if rows else Line("This chapter has no exercises.")
-        return Card(
+        return Panel(
             f"Chapter {n:02d}: {chapter.title}", table, Facts(("Notebook", (chapter.notebook, chapter.notebook)))
         )

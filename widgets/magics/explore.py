@@ -9,7 +9,7 @@ from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, magics_class
 
-from .reading import Program, in_a_sentence
+from .reading import CellProgram, in_a_sentence
 
 
 @magics_class
@@ -38,5 +38,5 @@ class ExploreMagics(Magics):
 
         words = line.split()
         tensors = "--tensor" in words
-        program = Program(self.shell, cell, "%%explore")
+        program = CellProgram(self.shell, cell, "%%explore")
         return Exploration(self.shell, program, read_inputs(" ".join(w for w in words if w != "--tensor")), tensors)

@@ -11,7 +11,7 @@ from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
-from .reading import Program, Sorry, evaluate, in_a_sentence
+from .reading import CellProgram, Sorry, evaluate, in_a_sentence
 
 
 def view_of(root: Any, **options: Any) -> Any:
@@ -112,7 +112,7 @@ class GraphMagics(Magics):
                 f"%%graph takes nothing on its line, but got {line.strip()!r}. To show an expression without running a cell: "
                 f"%graph {line.strip()}"
             )
-        program = Program(self.shell, cell, "%%graph")
+        program = CellProgram(self.shell, cell, "%%graph")
         root = program.shown(self.shell.user_ns)
         if root is None:
             raise Sorry(

@@ -17,15 +17,15 @@ from minigrad.scalar import Value
 from minigrad.tracing.trace import is_tensor
 from minigrad.words import number, plural
 
-from ..show import Card, Line, Table
-from .reading import Program, Sorry, in_a_sentence, is_number_with_graph, unknown_name
+from ..show import Line, Panel, Table
+from .reading import CellProgram, Sorry, in_a_sentence, is_number_with_graph, unknown_name
 
 ENTRIES = 500  # more would take long: each costs two runs of the cell
 STEP = 6e-6  # about the cube root of float64's precision
 TOLERANCE = 1e-5
 
 
-class Numbers:
+class InputNumbers:
     """The inputs of a check as float64 numbers that can be moved one by one, and remade as Values or Tensors."""
 
     def __init__(self, inputs: dict[str, Any]):
@@ -78,7 +78,7 @@ class InstrumentMagics(Magics):
         gradients. The cell runs in a copy of your names; nothing outside changes.
         """
         __tracebackhide__ = True
-        program = Program(self.shell, cell, "%%gradcheck")
+        program = CellProgram(self.shell, cell, "%%gradcheck")
         ns = self.shell.user_ns
         names = line.replace(",", " ").split()
         for name in names:
@@ -91,7 +91,7 @@ class InstrumentMagics(Magics):
             raise Sorry(
                 "The cell reads no Value and no Tensor that requires gradients. Name the inputs on the line: %%gradcheck w b"
             )
-        numbers = Numbers({n: ns[n] for n in names})
+        numbers = InputNumbers({n: ns[n] for n in names})
         count = sum(map(len, numbers.flat.values()))
         if count > ENTRIES:
             raise Sorry(
@@ -123,7 +123,7 @@ class InstrumentMagics(Magics):
             title = "The gradient is not what differences say"
             said = f"The worst is {worst[1]}: your rule gives {number(worst[2])}, differences give {number(worst[3])}."
             more = Line(said + _hint(worst[2], worst[3]))
-        return Card(
+        return Panel(
             title, Table(("input", "entries", "verdict", "largest relative error"), rows, bad=bad), more, warn=not right
         )
 
@@ -142,7 +142,7 @@ class InstrumentMagics(Magics):
                 worst = (error, place, g, slope)
         return errors, worst
 
-    def _slope(self, program: Program, numbers: Numbers, name: str, k: int) -> float:
+    def _slope(self, program: CellProgram, numbers: InputNumbers, name: str, k: int) -> float:
         """The central difference by one entry."""
         at = numbers.flat[name][k]
         h = STEP * max(1.0, abs(at))
@@ -172,7 +172,7 @@ class InstrumentMagics(Magics):
         from minigrad.autograd import profiler
         from minigrad.values.node import numbers
 
-        program = Program(self.shell, cell, "%%profile")
+        program = CellProgram(self.shell, cell, "%%profile")
         before = next(numbers)
         start = time.perf_counter()
         with profiler.profile() as prof:
@@ -197,7 +197,7 @@ class InstrumentMagics(Magics):
             if values > 10 and not events
             else None
         )
-        return Card(
+        return Panel(
             f"{seconds * 1000:.1f} ms",
             Table(("operation", "calls", "own time, ms", "share"), rows, sortable=True),
             more,

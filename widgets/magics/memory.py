@@ -15,7 +15,7 @@ from minigrad.scalar import Value, backward_order
 from minigrad.tracing.trace import is_tensor
 from minigrad.words import plural, size
 
-from ..show import Card, Line, Table
+from ..show import Line, Panel, Table
 from .reading import Sorry, evaluate, in_a_sentence, is_number_with_graph, named
 
 SHOWN = 60
@@ -52,7 +52,7 @@ def saved_arrays(node: Any) -> list[tuple[str, Any]]:
     return found
 
 
-def of_tensor(shell: Any, root: Any) -> Card:
+def of_tensor(shell: Any, root: Any) -> Panel:
     nodes = nodes_of(root)
     names = {id(storage(t.array)): text for text, t in named(shell) if is_tensor(t)}
     counted: dict[int, str] = {}
@@ -82,17 +82,17 @@ def of_tensor(shell: Any, root: Any) -> Card:
             ]
         )
     if not rows:
-        return Card("There is no graph: nothing is held", Line("A leaf holds only its own numbers."))
+        return Panel("There is no graph: nothing is held", Line("A leaf holds only its own numbers."))
     cut = len(rows) > SHOWN
     shown = sorted(rows, key=lambda r: -r[2][1])[:SHOWN] if cut else rows
     title = f"{plural(len(rows), 'node')} hold {size(total)}"
     say = f"Of these, {size(alive)} are numbers of your own variables, which would be there anyway. " if alive else ""
     say += "A backward pass frees what the nodes saved; `retain_graph=True` keeps it. With no_grad nothing is held."
-    return Card(title, Table(("node", "holds", "bytes"), shown, sortable=True, wide="holds"),
+    return Panel(title, Table(("node", "holds", "bytes"), shown, sortable=True, wide="holds"),
                 Line(f"Shown are the {SHOWN} largest of {len(rows)}.", soft=True) if cut else None, Line(say, soft=True))  # fmt: skip
 
 
-def of_value(root: Value) -> Card:
+def of_value(root: Value) -> Panel:
     order = backward_order(root)
     reached = {id(n): n for node in order for n in (node, *node._prev)}
     reached[id(root)] = root
@@ -107,7 +107,7 @@ def of_value(root: Value) -> Card:
         for op, w in sorted(kinds.items(), key=lambda item: -sum(item[1]))
     ]
     total = sum(sum(w) for w in kinds.values())
-    return Card(f"{plural(len(reached), 'Value')} hold {size(total)}", Table(("operation", "how many", "bytes"), rows, sortable=True),
+    return Panel(f"{plural(len(reached), 'Value')} hold {size(total)}", Table(("operation", "how many", "bytes"), rows, sortable=True),
                 Line("Each Value keeps its number, its gradient, its parents and the local derivative of each: about as much as "
                      "its numbers "
                      "times ten, because Python's objects are large. A Tensor keeps a node for a whole array.", soft=True))  # fmt: skip

@@ -15,7 +15,7 @@ from minigrad.tracing.own_classes import Reader, as_number
 from minigrad.tracing.trace import is_tensor
 from minigrad.words import number, plural
 
-from ..show import Card, Line, Table
+from ..show import Line, Panel, Table
 from .reading import Sorry, evaluate, in_a_sentence, is_number_with_graph, named
 
 COLUMNS = ("name", "value", "gradient", "leaf", "grad_fn", "version", "in the graph of")
@@ -156,7 +156,7 @@ class NamespaceMagics(Magics):
             raise Sorry(f"There is no column {asked[1]!r}. The columns are {', '.join(COLUMNS[:-1])}.")
         things = list(named(self.shell, own=True))
         if not things:
-            return Card(
+            return Panel(
                 "No Values and no Tensors have a name yet",
                 Line("Make one, for example `x = Value(2.0)`, then `%grads` again."),
             )
@@ -169,7 +169,7 @@ class NamespaceMagics(Magics):
         zero = sum(r[2][1] == 0 for r in rows)  # the largest absolute value
         title = f"{plural(len(things), 'name')}: {never} leaves without a gradient (None), {zero} with a gradient of 0"
         more = Line(f"Shown are the first {SHOWN} of {len(things)}.", soft=True) if len(things) > SHOWN else None
-        return Card(title, Table(COLUMNS, rows, sortable=True, wide=COLUMNS[-1]), more)
+        return Panel(title, Table(COLUMNS, rows, sortable=True, wide=COLUMNS[-1]), more)
 
     @line_magic
     @in_a_sentence

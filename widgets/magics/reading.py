@@ -1,6 +1,6 @@
 """Shared by all magics: parse the line, run the cell, report errors in a sentence.
 
-`Sorry` is the error that is shown as a sentence, `evaluate` the value of an expression, `Program` a cell that runs once or many times.
+`Sorry` is the error that is shown as a sentence, `evaluate` the value of an expression, `CellProgram` a cell that runs once or many times.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def offered(shell: Any, accept: Callable[[Any], bool] = is_number_with_graph) ->
     return [name for name, thing in reversed(shell.user_ns.items()) if not name.startswith("_") and accept(thing)]
 
 
-class Program:
+class CellProgram:
     """A cell's code, compiled once. Running it gives the result: its last expression, or else what its last line assigned."""
 
     def __init__(self, shell: Any, cell: str, magic: str) -> None:

@@ -22,7 +22,7 @@ from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
 from minigrad.tracing.naming import headline, source_of
 from minigrad.tracing.own_classes import NO_OBJECT, why_no_graph
-from minigrad.tracing.scalar_trace import Recorded, groups_of, newest, part, trace_value
+from minigrad.tracing.scalar_trace import ScalarRecording, groups_of, newest, part, trace_value
 from minigrad.tracing.schema import Source
 from minigrad.tracing.trace import Trace, is_tensor, record, trace, unused_inputs, unused_words
 from minigrad.words import listed
@@ -181,9 +181,9 @@ class Subject:
             self._graph.objects = []
 
     def _tensors(self, root: Any, names: Mapping[str, object], pictured: Any = None) -> list:
-        from minigrad.tracing.tensor_trace import Recording
+        from minigrad.tracing.tensor_trace import TensorRecording
 
-        recording = Recording(root, names, self._second, TRACED)
+        recording = TensorRecording(root, names, self._second, TRACED)
         self._whole = recording.trace(cell_name=_cell_name, later=len(recording.graph.items) > self._limit)
         things = [item.live for item in recording.graph.items]
         if pictured:
@@ -260,7 +260,7 @@ class Subject:
         self.missed = unused_words(whole, unused)
         return self.missed
 
-    def _say_how_read(self, graph: Recorded) -> None:
+    def _say_how_read(self, graph: ScalarRecording) -> None:
         """Of a class of the learner's: where its parts were found, and what its numbers here rest on."""
         self._value_name = graph.value_name
         self.words += [graph.said] * bool(graph.said)
@@ -287,7 +287,7 @@ class Subject:
             self.words.append(f"{listed(odd, 3, 'gradients')} {are} not what this backward pass alone would give. Gradients add up until "
                               f"you clear them, so {they} probably still {hold} what an earlier pass left.")  # fmt: skip
 
-    def _trace(self, graph: Recorded, names: Mapping[str, object]) -> Recorded:
+    def _trace(self, graph: ScalarRecording, names: Mapping[str, object]) -> ScalarRecording:
         """Trace a recording, or the newest part of a big one. Returns the recording that was traced."""
         root, count = graph.objects[graph.root], len(graph.objects)
         if count > 2 * TRACED:
@@ -307,7 +307,7 @@ class Subject:
             self.words += self._missed(unused, whole)
         return graph
 
-    def _newest(self, root: Value, order: list[Value], names: Mapping[str, object]) -> Recorded:
+    def _newest(self, root: Value, order: list[Value], names: Mapping[str, object]) -> ScalarRecording:
         """The newest operations of a big graph."""
         count = len({id(root)}.union(id(parent) for node in order for parent in node._prev))
         copies = copy_newest(order, TRACED)
@@ -332,7 +332,7 @@ class Subject:
         assert self._whole is not None
         return self._whole
 
-    def _find_network(self, graph: Recorded, groups: Any, names: Mapping[str, object]) -> None:
+    def _find_network(self, graph: ScalarRecording, groups: Any, names: Mapping[str, object]) -> None:
         self.network = found = network.find(graph, groups, names)
         if found is None:
             return

@@ -12,7 +12,7 @@ from html import escape
 from ..exercise import Exercise
 from ..judge import GLYPH, OFF, SKIPPED
 from .pages import code, many, number, page
-from .roll import Row
+from .roll import RosterRow
 from .tables import Class
 
 
@@ -37,16 +37,16 @@ def groups_page(c: Class, links: Mapping[str, str]) -> str:
     return page(f"{c.name}: answers that do the same", "\n".join(parts))
 
 
-def of_exercise(c: Class, ex: Exercise) -> dict[str, list[Row]]:
+def of_exercise(c: Class, ex: Exercise) -> dict[str, list[RosterRow]]:
     """The groups of an exercise by name, the largest first."""
-    found: dict[str, list[Row]] = defaultdict(list)
+    found: dict[str, list[RosterRow]] = defaultdict(list)
     for row in c.rows:
         if does := row.grades.get(ex.id, {}).get("behaviour"):
             found[f"{ex.id}-{does}"].append(row)
     return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
-def _group(ex: Exercise, name: str, rows: list[Row], links: Mapping[str, str]) -> str:
+def _group(ex: Exercise, name: str, rows: list[RosterRow], links: Mapping[str, str]) -> str:
     grades = [row.grades[ex.id] for row in rows]
     earned = sorted({number(g["points"]) for g in grades})
     head = f"{many(len(rows), 'student')}<span>{' or '.join(earned)} of {many(ex.points, 'point')}</span>"

@@ -16,7 +16,7 @@ from ..exercise import Exercise, Probe
 from ..judge import GLYPH, OFF, SKIPPED, wanted
 from .answers import draw_inputs, in_short
 from .replay import fresh_share
-from .roll import Row
+from .roll import RosterRow
 from .tables import SOLUTION, Class
 
 HOLDS = {
@@ -151,7 +151,7 @@ def _table(head: str, rows: Iterable[Sequence[object]]) -> str:
 # ---- a student's page -----------------------------------------------------------------------------------------------------------------
 
 
-def feedback(row: Row, c: Class, reveal: bool = False) -> str:
+def feedback(row: RosterRow, c: Class, reveal: bool = False) -> str:
     """Each exercise with the student's code, each probe's verdict and points, and the hint.
 
     With `reveal` the call, what the answer gave and what is right as well.
@@ -184,7 +184,7 @@ def feedback(row: Row, c: Class, reveal: bool = False) -> str:
     return page(f"Feedback for {row.student}", "\n".join(parts))
 
 
-def _exercise(ex: Exercise, row: Row, c: Class, reveal: bool) -> str:
+def _exercise(ex: Exercise, row: RosterRow, c: Class, reveal: bool) -> str:
     g = row.grades.get(ex.id)
     points = number(row.points.get(ex.id, 0.0))
     parts = [f"<section><h2>{ex.id} {escape(ex.title)}<span>{points} of {many(ex.points, 'point')}</span></h2>"]
@@ -303,7 +303,7 @@ def _link(student: str, links: Mapping[str, str]) -> str:
     return f'<a href="{escape(links[student])}">{escape(student)}</a>' if student in links else escape(student)
 
 
-def _tiles(c: Class, graded: Sequence[Row]) -> str:
+def _tiles(c: Class, graded: Sequence[RosterRow]) -> str:
     totals = sorted(t for row in c.rows if (t := c.measured(row)) is not None)
     tiles = []
     if totals:
@@ -343,7 +343,7 @@ def _by_hand(c: Class, links: Mapping[str, str]) -> str:
     return f"<h2>To look at by hand</h2>{_table('Student||What happened', rows)}" if rows else ""
 
 
-def _spread(c: Class, graded: Sequence[Row]) -> str:
+def _spread(c: Class, graded: Sequence[RosterRow]) -> str:
     """How many students have how much of the maximum, in ten steps."""
     if not graded or not c.top:
         return ""
@@ -356,7 +356,7 @@ def _spread(c: Class, graded: Sequence[Row]) -> str:
     return f'<h2>Points</h2><div class=spread role=img aria-label="{said}">{bars}</div><div class=axis aria-hidden=true>{axis}</div>'
 
 
-def _exercises(c: Class, graded: Sequence[Row]) -> str:
+def _exercises(c: Class, graded: Sequence[RosterRow]) -> str:
     rows = []
     for ex in c.used:
         tried = [
@@ -434,7 +434,7 @@ def _people(c: Class, links: Mapping[str, str]) -> str:
     return f"<h2>Everybody</h2>{_table(f'Student|#of {c.top}||{squares}{heads}|#as in the<br>solution', rows)}"
 
 
-def _cell(ex: Exercise, row: Row, c: Class) -> str:
+def _cell(ex: Exercise, row: RosterRow, c: Class) -> str:
     g = row.grades.get(ex.id)
     name = f'data-id="{ex.id}"'
     if g is None and ex.id not in row.points and ex.id not in c.counted:

@@ -29,7 +29,7 @@ IDENTITY = {"student": "name", "name": "name", "full name": "name", "student nam
 
 
 @dataclass
-class Row:
+class RosterRow:
     """A student in all tables: the points that count, by exercise and by part that the instructor has marked."""
 
     student: str
@@ -171,7 +171,7 @@ def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
     return marks, complaints
 
 
-def _for_each(marks: Sequence[Mark], rows: Sequence[Row]) -> list[Mark]:
+def _for_each(marks: Sequence[Mark], rows: Sequence[RosterRow]) -> list[Mark]:
     """The marks with those of a group as one for each of its students, before all others: a student's own mark counts more."""
     found = []
     for mark in marks:
@@ -183,17 +183,17 @@ def _for_each(marks: Sequence[Mark], rows: Sequence[Row]) -> list[Mark]:
 
 def join(
     records: Sequence[Mapping[str, Any]], marks: Sequence[Mark], most: float
-) -> tuple[list[Row], dict[str, float], list[str]]:
+) -> tuple[list[RosterRow], dict[str, float], list[str]]:
     """The rows of the class, the parts that the instructor has marked with their maximum, and the marks that cannot be entered.
 
     `most` is the sum of the points of all exercises.
     """
     rows = [
-        Row(r["student"], r["state"], r["lms"], r["grades"], list(r["problems"]), r["isolation"],
+        RosterRow(r["student"], r["state"], r["lms"], r["grades"], list(r["problems"]), r["isolation"],
             {id: grade["points"] for id, grade in r["grades"].items()}, unsure=set(r.get("unsure", ())), less=bool(r.get("less")))
         for r in records
     ]  # fmt: skip
-    by_name: dict[str, Row] = {composed(row.student): row for row in rows}
+    by_name: dict[str, RosterRow] = {composed(row.student): row for row in rows}
     for row in rows:
         for other in (row.lms.get("login", ""), row.lms.get("name", "")):
             by_name.setdefault(composed(other), row)

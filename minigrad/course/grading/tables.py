@@ -18,7 +18,7 @@ from typing import Any
 from ..exercise import Exercise
 from ..exercises import exercises
 from .notebooks import line_prints, shingles
-from .roll import Row
+from .roll import RosterRow
 from .settings import Setting
 
 ALIKE = 0.9  # of the sampled pieces of two programs
@@ -31,7 +31,7 @@ SOLUTION = "(the course's own solution)"
 class Class:
     """Everything that the tables and pages show."""
 
-    rows: Sequence[Row]
+    rows: Sequence[RosterRow]
     used: Sequence[Exercise]  # of which anybody handed in a trace
     counted: frozenset[str]  # the exercises that make up the maximum
     parts: Mapping[str, float]  # what the instructor marks, with its maximum
@@ -45,7 +45,7 @@ class Class:
         whole = sum(ex.counted_points for ex in self.used if ex.id in self.counted) + sum(self.parts.values())
         return int(whole) if whole == int(whole) else whole
 
-    def measured(self, row: Row) -> float | None:
+    def measured(self, row: RosterRow) -> float | None:
         """What a student has of the maximum: the total without points that are on top of it."""
         if row.total is None or "all" in row.points:
             return row.total

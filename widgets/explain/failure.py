@@ -1,7 +1,6 @@
-"""Where and how an exception happened, as far as an explanation needs it.
+"""Where and how an exception happened: the learner's frames of a traceback, the line and the expression at fault, the names in reach.
 
-What lives here: the learner's own frames of a traceback, the line and the expression at fault, the names in reach. What does not: what
-any error means (the other files of this folder). A Moment holds frames and so is dropped as soon as the panel is built.
+A Failure holds frames, so it is dropped as soon as the panel is built.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def whole(error: BaseException) -> str:
     return "\n".join([str(error), *getattr(error, "__notes__", ())])
 
 
-class Moment:
+class Failure:
     """One exception. `sentence` is its first paragraph, PyTorch's own words; `explanation` what minigrad says besides, `facts` what the
     error is about (minigrad.core.facts); None for errors that are not minigrad's.
 
