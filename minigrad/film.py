@@ -7,10 +7,11 @@ What does not: reading the program out of a graph (program/samples.py, program/t
 from __future__ import annotations
 
 import base64
+import contextlib
 import math
+import sys
 import zlib
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,8 +33,8 @@ NOT_FOUND = "watch found no weights in {}: give it an object with parameters(), 
 
 class Frame(NamedTuple):
     step: int  # from 1
-    weights: Sequence[float]  # before the step
-    grads: Sequence[float]
+    weights: Any  # before the step
+    grads: Any
     loss: float
     rows: Sequence[int] | None  # which points the loss was computed from; None for all, or if that is not known
 
@@ -80,7 +81,7 @@ class Film:
         self.listener: Callable[[], None] | None = None  # told after each new frame
         self._rates: dict[int, float | None] = {}  # by step
         self._rate: float | None = None  # the last one that was measured
-        self._before: Sequence[float] = self._read(self._value)  # the weights at the last call
+        self._before: np.ndarray = self._read(self._value)  # the weights at the last call
         self._last: Frame | None = None  # whose learning rate is not measured yet
         self._replaced = False  # does the loop make new weights at each step?
 
@@ -88,7 +89,7 @@ class Film:
 
     def _read(self, field: str) -> Any:
         if not self.tensors:
-            return array("d", [getattr(p, field) or 0.0 for p in self.parameters])
+            return np.array([getattr(p, field) or 0.0 for p in self.parameters], float)
         arrays = [p.detach() if field == "data" else p.grad for p in self.parameters]
         of = zip(arrays, self.parameters, strict=True)
         return np.concatenate([np.zeros(p.numel()) if a is None else np.asarray(a, dtype=float).ravel() for a, p in of])
@@ -106,7 +107,9 @@ class Film:
             self._measure(now)
         if (self.seen - 1) % self.every == 0:
             before = self._before if self.late else now
-            frame = Frame(self.seen, before, self._read(self._grad), _number(loss), self._batch(loss, rows))
+            frame = Frame(
+                self.seen, before, self._read(self._grad), _number(loss, self._value), self._batch(loss, rows)
+            )
             self.frames.append(frame)
             self._last = frame
             if self.late:
@@ -120,7 +123,7 @@ class Film:
 
     def _begin(self, loss: Any, now: Sequence[float], rows: Sequence[int] | None) -> None:
         """The first step: is the update done already, and which program is this?"""
-        self.late = not self._replaced and list(now) != list(self._before)
+        self.late = not self._replaced and not np.array_equal(now, self._before)
         grads = self._read(self._grad)
         zero = not any(grads)
         if self.data_of is None:
@@ -151,7 +154,7 @@ class Film:
         program = TensorProgram(self.model, self.parameters, self.names, self.data_of)
         at = np.asarray(self._before if self.late else now)
         used = list(range(len(self.data_of.points))) if rows is None else list(rows)
-        if not program.with_loss(_number(loss), np.asarray(grads), at, used):
+        if not program.with_loss(_number(loss, self._value), np.asarray(grads), at, used):
             self.note = (
                 "The loss is not one that the page can compute, so there is no branch and no curve along a step."
             )
@@ -172,14 +175,14 @@ class Film:
             self.note = f"The film shows no network, because {error}."
             return None
 
-    def _measure(self, now: Sequence[float]) -> None:
+    def _measure(self, now: np.ndarray) -> None:
         """The learning rate of the frame before: the number c of Δw = −c × gradient, if there is one."""
         if self._last is None:
             return
         frame, self._last = self._last, None
-        before, grads = np.asarray(frame.weights), np.asarray(frame.grads)
+        before, grads = frame.weights, frame.grads
         with np.errstate(all="ignore"):
-            moved, square = np.asarray(now) - before, float(grads @ grads)
+            moved, square = now - before, float(grads @ grads)
             if not square:  # no gradient tells no rate: it is still that of the step before
                 self._rates[frame.step] = self._rate if not moved.any() else None
                 return
@@ -197,7 +200,7 @@ class Film:
     def __getitem__(self, k: int) -> Frame:
         """Weights before a step, its gradients and its loss. k counts the recorded steps from 0."""
         frame = self.frames[k]
-        return frame._replace(weights=list(frame.weights), grads=list(frame.grads))
+        return frame._replace(weights=frame.weights.tolist(), grads=frame.grads.tolist())
 
     def rates(self, ended: bool = True) -> list[float | None]:
         """The learning rate of each recorded step; None where the step was not −rate × gradient. ended: the last update is done."""
@@ -284,6 +287,37 @@ class Film:
         return found
 
 
+@contextlib.contextmanager
+def each_backward(function: Callable, tell: Callable[[Any, Mapping[str, Any]], None]) -> Iterator[None]:
+    """While a function that trains runs: tell(loss, variables) after each backward(loss) in it. variables: those of the loop.
+
+    Raises ValueError for a function whose module has no `backward`."""
+    names = function.__globals__
+    run = names.get("backward")
+    if not callable(run):
+        raise ValueError(f"{function.__name__} cannot be watched: its loop does not call a function backward(loss)")
+
+    def told(loss: Any, *more: Any, **options: Any) -> Any:
+        out = run(loss, *more, **options)
+        tell(loss, sys._getframe(1).f_locals)
+        return out
+
+    names["backward"] = told
+    try:
+        yield
+    finally:
+        if names.get("backward") is told:
+            names["backward"] = run
+
+
+def model_among(variables: Mapping[str, Any]) -> Any:
+    """The model that a loop with these variables trains: the first of them that has parameters()."""
+    for thing in variables.values():
+        if callable(getattr(thing, "parameters", None)) and not isinstance(thing, type):
+            return thing
+    raise ValueError("the loop has no variable with parameters(), so its weights are not known")
+
+
 # Weights
 
 
@@ -341,17 +375,15 @@ def _plain(table: Any) -> Any:
     return table.tolist() if hasattr(table, "tolist") else list(table)
 
 
-def _number(loss: Any) -> float:
+def _number(loss: Any, value: str) -> float:
+    """The number of a loss; value: the attribute that has it in a class of numbers."""
     if isinstance(loss, Tensor):
         return float(loss.item())
-    found = as_number(loss)
-    if found is None:
-        if not isinstance(layout := layout_of(loss), Layout):
-            raise TypeError(
-                f"film.step needs the loss, the number that backward was called on, not {type(loss).__name__}"
-            )
-        found = float(getattr(loss, layout.value))
-    return found
+    try:
+        return float(loss if isinstance(loss, (int, float)) else getattr(loss, value))
+    except (AttributeError, TypeError):
+        kind = type(loss).__name__
+        raise TypeError(f"film.step needs the loss, the number that backward was called on, not {kind}") from None
 
 
 # Writing

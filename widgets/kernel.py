@@ -48,6 +48,7 @@ class Loaded:
         record_lines(True)
         if checking := sys.modules.get("minigrad.course.checking"):
             checking.check.where, checking.check.cells = _fault_in_words, self._cells
+            sys.modules["minigrad.course.drivers.ch05"].watcher = _film  # type: ignore[attr-defined]
 
     def _cells(self) -> list[str]:
         """The text of every cell that was run, also of those that did not compile, with its magics turned into Python."""
@@ -77,6 +78,7 @@ class Loaded:
         self.panels.remove()
         if checking := sys.modules.get("minigrad.course.checking"):
             checking.check.where = checking.check.cells = None
+            sys.modules["minigrad.course.drivers.ch05"].watcher = None  # type: ignore[attr-defined]
 
 
 def record_lines(on: bool) -> None:
@@ -87,6 +89,12 @@ def record_lines(on: bool) -> None:
         scalar.record_lines(False)
     if provenance := sys.modules.get("minigrad.core.provenance"):  # else minigrad.api switches it on, once it is loaded
         provenance.record_lines(on)
+
+
+def _film(model: Any, points: Any, labels: Any) -> Any:
+    from .film.view import shown  # not before a network learns
+
+    return shown(model, points, labels)
 
 
 def _fault_in_words(answer: Any) -> str:

@@ -9,7 +9,9 @@ import pytest
 from PIL import Image
 
 from minigrad import Value
-from tests.engine.test_film import LABELS, POINTS, backward, hinge, learners_own, trained
+from minigrad.course.drivers import ch05 as ch05_driver
+from minigrad.film import Film
+from tests.engine.test_film import LABELS, POINTS, SPACE, backward, hinge, learners_own, trained
 from widgets.film import FilmView, ShownFilm, watch
 from widgets.film.picture import svg, text
 
@@ -125,3 +127,36 @@ def test_a_page_that_is_closed_costs_nothing(monkeypatch):
     view.advance()
     view.finish()
     assert wire.sent == []
+
+
+def test_a_function_that_trains():
+    film = watch(SPACE["fit"], POINTS, LABELS)
+    assert len(film) == 300 and film.title == "2-8-1" and film.program.units[0]["name"] == "units[0]"
+    assert SPACE["backward"] is backward
+
+    def no_loop(points, labels):
+        return None
+
+    no_loop.__globals__["backward"] = backward
+    with pytest.raises(ValueError, match="without a call of backward"):
+        watch(no_loop, POINTS, LABELS)
+
+
+def test_the_check_of_a_network_shows_the_film_of_its_training(monkeypatch):
+    films = []
+
+    def watcher(model, points, labels):
+        films.append(Film(model, points, labels))
+        return films[0]
+
+    monkeypatch.setattr(ch05_driver, "watcher", watcher)
+    plain = ch05_driver.two_moons(SPACE["fit"], 3)
+    assert len(films) == 1 and len(films[0]) == 300 and films[0].note == ""
+    monkeypatch.setattr(ch05_driver, "watcher", None)
+    assert ch05_driver.two_moons(SPACE["fit"], 3) == plain
+
+    def broken(*_):
+        raise RuntimeError("no film")
+
+    monkeypatch.setattr(ch05_driver, "watcher", broken)
+    assert ch05_driver.two_moons(SPACE["fit"], 3) == plain

@@ -676,3 +676,51 @@ def test_inputs_of_another_program_are_not_missed(shell):
     view = shell.run_cell("%graph o").result
     assert not [text for text in view._subject.words if re.search(r"\b(p|l)\b.* not part of", text)]
     assert not [n["label"] for n in view.whole["nodes"] if n["label"] == "p"]
+
+
+LEARNS = """
+from minigrad.course.exercises import ch05
+import random
+exec(ch05.SOLUTION_A); exec(ch05.SOLUTION_B); exec(ch05.SOLUTION_C)
+points, labels = [(0.1 * i, 0.3 - 0.1 * i) for i in range(8)], [1, -1] * 4
+model = MLP()
+"""
+LOOP = """%%film model, points, labels
+for _ in range(3):
+    for p in model.parameters():
+        p.grad = 0.0
+    total = sum((1 - y * model(*x)).relu() for x, y in zip(points, labels))
+    {backward}
+    for p in model.parameters():
+        p.data -= 0.01 * p.grad
+"""
+
+
+@pytest.mark.parametrize("call", ["backward(total)", "backward(total * 0.125)"])
+def test_film_records_each_backward_of_a_cell(shell, call):
+    run(shell, LEARNS)
+    with capture_output(display=False):
+        run(shell, LOOP.format(backward=call))
+    film = shell.user_ns["film"]
+    assert len(film) == 3 and film.rates() == pytest.approx([0.01] * 3) and film.title == "2-8-1"
+    assert not [name for name in shell.user_ns if name.startswith("_film")]
+
+
+def test_film_of_a_method_and_of_a_function(shell):
+    code = "{first}\nw = Value(2.0)\nfor _ in range(2):\n    w.grad = 0.0\n    ((w - 1) ** 2).backward()\n    w.data -= 0.1 * w.grad"
+    run(shell, "w = Value(2.0)")
+    with capture_output(display=False):
+        run(shell, code.format(first="%%film [w]"))
+    assert len(shell.user_ns["film"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("%%film\nbackward(loss)", "%%film needs what is trained"),
+        ("%%film model\n1 + 1", "no backward(loss)"),
+        ("%%film nothing\nloss.backward(retain_graph=True)", "There is no variable 'nothing' yet"),
+    ],
+)
+def test_film_says_what_is_missing(shell, code, words):
+    assert words in said(shell, code)

@@ -11,13 +11,14 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 import traitlets
 from IPython.display import publish_display_data
 
-from minigrad.film import Film
+from minigrad.film import Film, each_backward, model_among
 
 from .. import cells
 from ..front_end import Fronted
@@ -182,7 +183,8 @@ def watch(model: Any, points: Any = None, labels: Any = None, every: int = 1, ke
     film = watch(model, points, labels) goes before the loop, and film.step(loss) into it, between backward and the line that clears the
     gradients. model: an object with parameters(), or whatever holds the weights: numbers of your own class, Values or Tensors. points,
     labels: what it learns from. every: record each step, or each second, third, ... keep: above so many frames every second is dropped.
-    film.save("moons.html") writes a page that plays without Python; .gif and .png are pictures. film[49] is one step. With two films,
+    A function that trains can be watched, too: watch(fit, points, labels) calls fit(points, labels), and each backward(loss) in it is a
+    step. film.save("moons.html") writes a page that plays without Python; .gif and .png are pictures. film[49] is one step. With two films,
     watch(one, other) shows the first beside the second.
 
     >>> from minigrad import Value
@@ -202,7 +204,32 @@ def watch(model: Any, points: Any = None, labels: Any = None, every: int = 1, ke
     if isinstance(model, Film):
         others = [film for film in (points, labels) if isinstance(film, Film)]
         return FilmView([model, *others])
+    if isinstance(model, FunctionType):
+        return _of_function(model, points, labels, every, keep)
+    return shown(model, points, labels, every, keep)
+
+
+def shown(model: Any, points: Any = None, labels: Any = None, every: int = 1, keep: int = 500) -> ShownFilm:
+    """A film that the running cell shows already."""
     film = ShownFilm(model, points, labels, every, keep)
     if cells.ipython() is not None:
         film._ipython_display_()
     return film
+
+
+def _of_function(function: FunctionType, points: Any, labels: Any, every: int, keep: int) -> ShownFilm:
+    """The film of a function that trains, when it has returned."""
+    films: list[ShownFilm] = []
+
+    def step(loss: Any, variables: Mapping[str, Any]) -> None:
+        if not films:
+            films.append(shown(model_among(variables), points, labels, every, keep))
+        films[0].step(loss)
+
+    with each_backward(function, step):
+        function(points, labels)
+    if not films:
+        raise ValueError(
+            f"{function.__name__} has returned without a call of backward(loss), so there is no step to show"
+        )
+    return films[0]

@@ -6,10 +6,20 @@ What lives here: the list. A mistake in a magic's line gets a sentence or two
 
 from .course import CourseMagics
 from .explore import ExploreMagics
+from .film import FilmMagics
 from .graphs import GraphMagics
 from .instruments import InstrumentMagics
 from .memory import MemoryMagics
 from .namespace import NamespaceMagics
 from .rule import RuleMagics
 
-MAGICS = (GraphMagics, ExploreMagics, NamespaceMagics, RuleMagics, MemoryMagics, InstrumentMagics, CourseMagics)
+MAGICS = (
+    GraphMagics,
+    ExploreMagics,
+    FilmMagics,
+    NamespaceMagics,
+    RuleMagics,
+    MemoryMagics,
+    InstrumentMagics,
+    CourseMagics,
+)

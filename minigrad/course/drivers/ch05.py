@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from typing import Any
 
 from ..plain import plain
+
+watcher: Callable[[Any, Any, Any], Any] | None = None  # makes a film of a model that learns, where a notebook shows it
 
 
 class Node:
@@ -266,11 +270,33 @@ def first_steps(entry: Any, seed: int) -> Any:
     }
 
 
+def _watched(entry: Any, seed: int) -> contextlib.AbstractContextManager[None]:
+    """A film of the training, where a notebook shows one. What goes wrong in it is not the answer's fault, and only ends the film."""
+    if watcher is None:
+        return contextlib.nullcontext()
+    from ...film import each_backward, model_among
+
+    films: list[Any] = []
+
+    def step(loss: Any, variables: Any) -> None:
+        try:
+            if not films and watcher is not None:
+                films.append(watcher(model_among(variables), *_moons(seed)))
+            if films[0] is not None:
+                films[0].step(loss)
+        except Exception:
+            films[:] = [None]
+
+    return each_backward(entry, step)
+
+
 def two_moons(entry: Any, seed: int) -> Any:
     """Train the learner's model, and count the points that it puts on the right side. A start that is only unlucky gets two more."""
     tries = []
     for luck in range(3):
-        tries.append(_judged(_trained(entry, seed, luck), seed))
+        with _watched(entry, seed):
+            model = _trained(entry, seed, luck)
+        tries.append(_judged(model, seed))
         if not 80 <= tries[-1]["of 100 it was trained on"] < 97:
             break
     return max(tries, key=lambda t: t["of 100 it was trained on"])

@@ -138,8 +138,12 @@ export class Curves {
       // what explodes may leave the picture, so that the valley stays visible
       const high = Math.min(Math.max(...points.map((p) => p[1]).filter(Number.isFinite)), 6 * Math.max(now, 1e-9)) * 1.05 || 1;
       const x = (/** @type {number} */ a) => 50 + (a / most) * (W - 68);
-      const y = (/** @type {number} */ v) => 10 + ((high - Math.min(v, high)) / high) * (H - 42);
+      const y = (/** @type {number} */ v) => 10 + ((high - v) / high) * (H - 42);
       this.#axes(c, W, [0, high / 1.05], y);
+      c.save();
+      c.beginPath();
+      c.rect(44, 0, W, H - 30);
+      c.clip();
       c.strokeStyle = css.bwd;
       c.lineWidth = 1.6;
       c.setLineDash([6, 4]);
@@ -164,7 +168,8 @@ export class Curves {
       ]);
       c.setLineDash([]);
       this.#dot(c, x(0), y(now), false);
-      this.#dot(c, x(rate), y(land), true);
+      this.#dot(c, x(rate), Math.max(8, y(land)), true);
+      c.restore();
       const near = x(rate) < x(0) + 44;
       if (!near) text(c, "now", x(0), H - 16, { px: 11, fill: css.soft });
       text(c, `lr ${fmt(rate, 3)}`, x(rate), H - 16, { px: 11, weight: 600, fill: css.ink, align: near ? "left" : "center" });

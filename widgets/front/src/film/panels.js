@@ -90,7 +90,7 @@ export class Panels {
       const of = [...new Set(all)];
       const size = norm(of.map((p) => m.w[p]));
       const moved = after ? norm(of.map((p) => after[p] - m.w[p])) : Number.NaN;
-      const by = after ? `${fmt(moved, 3)} (${fmt((100 * moved) / size, 2)} %)` : "unknown";
+      const by = after ? `${fmt(moved, 3)} (${fmt((100 * moved) / size, moved >= size ? 3 : 2)} %)` : "unknown";
       return [name, String(of.length), fmt(size, 3), m.g ? fmt(norm(of.map((p) => m.g?.[p] ?? 0)), 3) : "·", by];
     });
     return table(["layer", "weights", "size", "gradient", "moves by"], rows, [3]);
