@@ -17,6 +17,10 @@ def test_the_stub_is_what_the_table_gives():
     assert stub.PATH.read_text() == stub.text(), "run python -m tools.stub"
 
 
+def test_every_parameter_of_a_method_has_a_type():
+    assert stub.unknown() == [], "name the type in TYPES or OF_METHOD of tools/stub.py"
+
+
 def test_every_forwarding_method_says_what_it_does_and_takes():
     for name, method in vars(methods.Methods).items():
         if callable(method) and not name.startswith("__"):
