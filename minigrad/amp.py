@@ -8,6 +8,7 @@ multiplies every gradient by 65536 on its way, and the division happens in float
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -172,7 +173,8 @@ class GradScaler:
             backoff_factor,
             growth_interval,
         )
-        self._scale, self._growth_tracker = None, 0
+        self._scale: Any = None  # a float from the first scale() on
+        self._growth_tracker = 0
         self._stages = {}  # id of optimizer: ("unscaled" or "stepped", was there an inf or nan?)
 
     def scale(self, outputs):

@@ -160,7 +160,7 @@ class CompiledFunction:
         self._said: set[str] = set()
 
     def __call__(self, *args, **kwargs):
-        key = []
+        key: list[Any] = []
         for a in args:
             if isinstance(a, Variable):
                 if a.batched:

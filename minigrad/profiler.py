@@ -4,6 +4,7 @@ What lives here: `profile`, `schedule`, `ProfilerActivity`. What does not: event
 """
 
 import enum
+from typing import Any
 
 from .autograd import profiler as _autograd
 from .autograd.profiler import record_function  # noqa: F401
@@ -63,7 +64,8 @@ class profile:
         self.schedule = schedule or (lambda step: ProfilerAction.RECORD)
         self.on_trace_ready, self.step_num = on_trace_ready, 0
         self.options = {"record_shapes": record_shapes, "profile_memory": profile_memory}
-        self.profiler = self.block = None
+        self.profiler: Any = None
+        self.block: Any = None
 
     def start(self):
         self._begin()

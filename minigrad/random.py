@@ -4,6 +4,8 @@ What lives here: PyTorch's own algorithms on the Mersenne twister (the twister i
 numbers that PyTorch gives on a CPU. What does not: `rand`, `randn` and the others (create.py).
 """
 
+from typing import Any
+
 import numpy as np
 
 from .core.devices import device as make_device
@@ -37,7 +39,8 @@ class Generator:
 
     def seed(self):
         """Start from a seed that cannot be foreseen, and return it."""
-        return self.manual_seed(np.random.SeedSequence().entropy % 2**63)._seed
+        entropy: Any = np.random.SeedSequence().entropy  # an int, as none was passed in
+        return self.manual_seed(entropy % 2**63)._seed
 
     def get_state(self):
         """The state as a tensor of bytes; set_state() takes it back."""

@@ -2,13 +2,17 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .core import dtypes, errors
-from .core.variable import Variable
 from .tensors.create import as_tensor
+
+if TYPE_CHECKING:
+    from .tensors.tensor import Tensor as Variable  # its only direct subclass, with all the methods
+else:
+    from .core.variable import Variable
 
 # (rtol, atol) of each dtype; 0 for the others
 _TOLERANCES = {dtypes.float16: (1e-3, 1e-5), dtypes.float32: (1.3e-6, 1e-5), dtypes.float64: (1e-7, 1e-7)}

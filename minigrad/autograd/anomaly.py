@@ -1,9 +1,12 @@
 """Anomaly mode: each node remembers the line that made it, and the backward pass stops at the first NaN."""
 
+from __future__ import annotations
+
 import sys
 import traceback
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,13 +14,18 @@ from ..core import errors
 from ..core.dispatch import Handler, Mode, handling, state
 from ..core.facts import FirstNan
 
+if TYPE_CHECKING:
+    from ..core.node import Node
+    from ..core.op import Op
+    from ..tensors.tensor import Tensor
+
 WARNING = (
     "Anomaly Detection has been enabled. This mode will increase the runtime and should only be enabled for debugging."
 )
 
 
 @handling
-def _remember(op, inputs, params):
+def _remember(op: Op, inputs: tuple[Tensor, ...], params: tuple[int, ...]) -> Tensor:
     """Note the forward lines on the node."""
     out = op(*inputs, *params)
     first = out[0] if isinstance(out, tuple) and out else out
@@ -27,7 +35,7 @@ def _remember(op, inputs, params):
     return out
 
 
-def _lines():
+def _lines() -> list[str]:
     """The stack without minigrad's own frames."""
     frames = traceback.extract_stack()
     package = __file__.rsplit("autograd", 1)[0]
@@ -37,20 +45,20 @@ def _lines():
 class set_detect_anomaly(Mode):
     """Switch anomaly mode on or off; as a context manager it is undone at the end. check_inf: stop at inf, too (not in PyTorch)."""
 
-    def __init__(self, mode: bool, check_nan: bool = True, check_inf: bool = False):
+    def __init__(self, mode: bool, check_nan: bool = True, check_inf: bool = False) -> None:
         self.mode, self.check_nan, self.check_inf = mode, check_nan, check_inf
         self.before = state.anomaly, state.handlers
         state.anomaly = ("inf too" if check_inf else True if check_nan else "no check") if mode else False
         handlers = tuple([h for h in state.handlers if h is not _remember])
         state.handlers = (*handlers, _remember) if mode else handlers
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         return None
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.anomaly, state.handlers = self.before
 
-    def clone(self):
+    def clone(self) -> Any:
         return set_detect_anomaly(self.mode, self.check_nan, self.check_inf)
 
 
@@ -67,17 +75,17 @@ class detect_anomaly(Mode):
     RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
     """
 
-    def __init__(self, check_nan: bool = True, check_inf: bool = False):
+    def __init__(self, check_nan: bool = True, check_inf: bool = False) -> None:
         self.check_nan, self.check_inf = check_nan, check_inf
         warnings.warn(WARNING, UserWarning, stacklevel=2)
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self.inner = set_detect_anomaly(True, self.check_nan, self.check_inf)
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         self.inner.__exit__(*exc)
 
-    def clone(self):
+    def clone(self) -> Any:
         return detect_anomaly(self.check_nan, self.check_inf)
 
 
@@ -102,23 +110,24 @@ class Origin(NamedTuple):
     line: int
     code: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"{self.op} made the first {self.bad}, at {self.index} from {self.inputs}, in {self.filename}:{self.line}: {self.code}"
 
 
 class _Watch(Handler):
     """Note the first operation whose result is not finite although its operands are."""
 
-    def __init__(self, check_inf):
-        self.check_inf, self.view_meta = check_inf, None
+    def __init__(self, check_inf: bool) -> None:
+        self.check_inf = check_inf
+        self.view_meta: Origin | None = None
 
-    def bad(self, x):
+    def bad(self, x: Tensor) -> str | None:
         array = getattr(x, "array", x)
         if getattr(array, "dtype", None) is None or array.dtype.kind != "f":
             return None
         return "nan" if np.isnan(array).any() else "inf" if self.check_inf and np.isinf(array).any() else None
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Any, inputs: Any, params: Any) -> Tensor:
         out = op(*inputs, *params)
         if self.view_meta is None:
             operands = inputs[0] if op.tensor_list else inputs
@@ -129,7 +138,7 @@ class _Watch(Handler):
                     break
         return out
 
-    def place(self, op, bad, out, operands):
+    def place(self, op: Op, bad: str, out: Tensor, operands: Any) -> Origin:
         wrong = np.isnan(out.array) if bad == "nan" else np.isinf(out.array)
         index = tuple([int(i) for i in np.unravel_index(int(wrong.argmax()), wrong.shape)])
         arrays = [np.asarray(getattr(x, "array", x)) for x in operands]
@@ -140,10 +149,10 @@ class _Watch(Handler):
         package = __file__.rsplit("autograd", 1)[0]
         frames = [f for f in traceback.extract_stack() if not f.filename.startswith((package, "<minigrad"))]
         frame = frames[-1] if frames else traceback.FrameSummary("?", 0, "?", line="")
-        return Origin(op.name, bad, index, values, frame.filename, frame.lineno, frame.line or "")
+        return Origin(op.name, bad, index, values, frame.filename, frame.lineno or 0, frame.line or "")
 
 
-def first_nan(function, *args, check_inf=False, **kwargs):
+def first_nan(function: Callable[..., Any], *args: Tensor, check_inf: bool = False, **kwargs: Any) -> Origin | None:
     """Run function(*args, **kwargs) and say where its first NaN arose: an Origin, or None if there was none. minigrad's own.
 
     check_inf  an inf counts, too; it is often what becomes NaN later
@@ -158,7 +167,7 @@ def first_nan(function, *args, check_inf=False, **kwargs):
     return watch.view_meta
 
 
-def find_nan(node, sent):
+def find_nan(node: Node, sent: tuple[Any, ...]) -> None:
     for position, g in enumerate(sent):
         array = getattr(g, "array", g)
         if g is None:
@@ -179,13 +188,13 @@ def find_nan(node, sent):
             )
 
 
-def _forward_line(node) -> str:
+def _forward_line(node: Node) -> str:
     """The code of the line that made `node`, as far as anomaly mode kept it."""
     trace = (node.info or {}).get("traceback_")
     return trace[-1].strip().splitlines()[-1].strip() if trace else ""
 
 
-def show_forward(node):
+def show_forward(node: Node) -> None:
     """Warn with the lines of the forward pass that made `node`, as far as anomaly mode kept them."""
     trace = (node.info or {}).get("traceback_")
     if trace:

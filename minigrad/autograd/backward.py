@@ -3,9 +3,13 @@
 What lives here: their arguments. What does not: the loop (engine.py).
 """
 
+from __future__ import annotations
+
 import math
 import warnings
 from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,19 +19,25 @@ from ..core.dispatch import state
 from ..core.facts import InputWithoutGradient, NoGraph, SeedMissing, SeedShape, SeedType, UnusedInputs
 from ..core.grad_mode import set_grad_enabled
 from ..core.node import AccumulateGrad, GradientEdge
-from ..core.variable import Size, Variable, edge_of, requires
+from ..core.variable import Size, edge_of, requires
 from ..ops.joins import stack
 from . import engine
 from .accumulate import accumulate
 
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+    from ..tensors.tensor import Tensor as Variable  # its only direct subclass, with all the methods
+else:
+    from ..core.variable import Variable
+
 _warned = False  # PyTorch says it once
 
 
-def _as_tuple(x):
+def _as_tuple(x: Any) -> tuple[Any, ...]:
     return (x,) if isinstance(x, (Variable, GradientEdge)) else tuple(x)
 
 
-def _place(x):
+def _place(x: Any) -> tuple[Any, ...]:
     """Of a tensor or GradientEdge: its edge, the shape and the dtype there."""
     if isinstance(x, Variable):
         return edge_of(x), x.array.shape, x.array.dtype
@@ -39,7 +49,12 @@ def _place(x):
     )
 
 
-def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
+def roots_of(
+    tensors: Any,
+    grad_tensors: tuple[Tensor | None, ...],
+    create_graph: bool = False,
+    batched: bool = False,
+) -> list[Any]:
     """Pairs of an edge and the gradient to start with. Raises RuntimeError for a non-scalar without gradient, or one without graph."""
     if len(tensors) > len(grad_tensors):
         raise errors.new(RuntimeError, f"got {len(tensors)} tensors and {len(grad_tensors)} gradients")
@@ -79,8 +94,8 @@ def roots_of(tensors, grad_tensors, create_graph=False, batched=False):
                 NoGraph(),
             )
         if g is None:
-            g = _ONE[dtype].copy() if shape == () and dtype in _ONE else np.ones(shape, dtype)
-        roots.append((edge, g))
+            one = _ONE[dtype].copy() if shape == () and dtype in _ONE else np.ones(shape, dtype)
+        roots.append((edge, one if g is None else g))
     return roots
 
 
@@ -89,7 +104,14 @@ _ONE = {
 }  # np.ones takes as long as a small operation
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
+def backward(
+    tensors: Tensor | Sequence[Tensor],
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Tensor | Sequence[Tensor | None] | None = None,
+    inputs: Tensor | Sequence[Tensor | GradientEdge] | None = None,
+) -> None:
     """Add to the `.grad` of the leaves the gradient of the sum of `tensors`, each weighted by its `grad_tensors` of the same shape.
 
     tensors and inputs may be GradientEdges, too.
@@ -149,9 +171,16 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 
 
 def grad(
-    outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, is_grads_batched=False,
-    materialize_grads=False,
-):  # fmt: skip
+    outputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    inputs: Tensor | GradientEdge | Sequence[Tensor | GradientEdge],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
     """The gradients of the sum of `outputs` (each weighted by its `grad_outputs`) by the `inputs`, as a tuple. No `.grad` is touched.
 
     allow_unused       None for an input that the outputs do not depend on, instead of an error
@@ -189,7 +218,7 @@ def grad(
                     f"grad_output[{i}] has a shape of {Size(g.shape[1:])} and output[{i}] has a shape of {Size(_place(x)[1])}. If you "
                     "only want some tensors in `grad_output` to be considered batched, consider using vmap.",
                 )
-        n = grads[0].shape[0]
+        n = next(g for g in grads if g is not None).shape[0]
         rows = []
         for i in range(n):
             rows.append(
@@ -221,7 +250,7 @@ def grad(
     return tuple(found)
 
 
-def _run(roots, keep_graph, create_graph, inputs=None, capture=None):
+def _run(roots: list[Any], keep_graph: bool, create_graph: bool, inputs: Any = None, capture: Any = None) -> None:
     """Run a backward pass to its end."""
     running, steps = engine.begin(roots, keep_graph, create_graph, inputs, capture)
     running.outer, state.running = state.running, running
@@ -237,7 +266,7 @@ def _run(roots, keep_graph, create_graph, inputs=None, capture=None):
         state.running = running.outer
 
 
-def _capture(roots, inputs, keep, create_graph, leaves=True):
+def _capture(roots: list[Any], inputs: Any, keep: bool, create_graph: bool, leaves: bool = True) -> list[Tensor | None]:
     """The gradients that arrive at `inputs` (None where none does). With leaves=False those of leaves go to their `.grad` as always."""
     edges = []
     for x in inputs:

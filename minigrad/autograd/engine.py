@@ -13,8 +13,11 @@ The loop is a generator that yields `(node, g, grad_inputs)` after each node. `b
 through it sees what `backward()` does.
 """
 
+from __future__ import annotations
+
 import math
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,21 +31,38 @@ from .accumulate import accumulated
 from .anomaly import find_nan, show_forward
 from .hooks import post_hooks, pre_hooks, tensor_hooks
 
+if TYPE_CHECKING:
+    from ..core.node import Node
+    from ..tensors.tensor import Tensor
+
 
 class Captured(dict):
     """{edge: the gradient that arrives there, or None}. `runs`: also run their nodes and hooks, as backward(inputs=...) of results does."""
 
-    def __init__(self, edges, runs=False):
+    def __init__(self, edges: list[Any], runs: bool = False) -> None:
         super().__init__(dict.fromkeys(edges))
         self.runs = runs
 
 
-def steps(roots, *, keep_graph=False, create_graph=False, inputs=None, capture=None):
+def steps(
+    roots: Any,
+    *,
+    keep_graph: bool = False,
+    create_graph: bool = False,
+    inputs: set[Node] | None = None,
+    capture: Any = None,
+) -> Iterator[tuple[Node, Any, Sequence[Any]]]:
     """A backward pass as a generator, as `begin` says."""
     return begin(roots, keep_graph=keep_graph, create_graph=create_graph, inputs=inputs, capture=capture)[1]
 
 
-def begin(roots, keep_graph=False, create_graph=False, inputs=None, capture=None):
+def begin(
+    roots: list[Any],
+    keep_graph: bool = False,
+    create_graph: bool = False,
+    inputs: set[Node] | None = None,
+    capture: Any = None,
+) -> tuple[Running, Iterator[tuple[Node, Any, Sequence[Any]]]]:
     """A backward pass as its nodes in their order (a Running), and as the generator that runs them.
 
     roots         pairs of an edge and its gradient, a Tensor or an ndarray that nothing else refers to
@@ -55,7 +75,7 @@ def begin(roots, keep_graph=False, create_graph=False, inputs=None, capture=None
     if state.handlers and not create_graph:
         listening = [h for h in state.handlers if h.needs_tensors]
         graph = (len(listening) == 1 and listening[0].rule) or bool(listening)
-    cotangents = {}
+    cotangents: dict[Node, Any] = {}
     for (node, number), g in roots:
         g = getattr(g, "array", g) if not graph else wrap(g) if type(g) is np.ndarray else g
         _add_cotangent(cotangents, node, number, g, node, graph)
@@ -72,7 +92,15 @@ def begin(roots, keep_graph=False, create_graph=False, inputs=None, capture=None
     return nodes, _with_recording(loop, create_graph) if graph else loop
 
 
-def run_nodes(nodes, cotangents, graph, keep_graph, observed, needed, capture):
+def run_nodes(
+    nodes: Running,
+    cotangents: dict[Node, Any],
+    graph: Any,
+    keep_graph: bool,
+    observed: Collection[Node],
+    needed: set[Node] | None,
+    capture: Any,
+) -> Iterator[tuple[Node, Any, Sequence[Any]]]:
     """The loop at the top of this file.
 
     cotangents  {node: the sum so far; a list of sums if the node has several outputs}
@@ -80,7 +108,8 @@ def run_nodes(nodes, cotangents, graph, keep_graph, observed, needed, capture):
     """
     for node in nodes:
         nodes.node = node  # for handlers, which see operations but not the node whose rule calls them
-        g, edges, grad_inputs = cotangents.pop(node, None), node.edges, ()
+        g, edges = cotangents.pop(node, None), node.edges
+        grad_inputs: Sequence[Any] = ()
         if g is not None or node.runs_without_gradient or node.hooks is not None:  # hooks are called with None, too
             if node.hooks is not None or (observed and node in observed):
                 g, edges, grad_inputs = _run_observed(node, g, graph, needed, capture)
@@ -113,7 +142,14 @@ def run_nodes(nodes, cotangents, graph, keep_graph, observed, needed, capture):
         )
 
 
-def _add_cotangent(cotangents, target, number, g, sender, graph):
+def _add_cotangent(
+    cotangents: dict[Node, Any],
+    target: Node,
+    number: int,
+    g: Any,
+    sender: Node,
+    graph: Any,
+) -> None:
     """Add `g` to the cotangent of one output of `target`, in the shape and dtype of that output."""
     several = type(target.shape) is list
     shape, dtype = (target.shape[number], target.dtype[number]) if several else (target.shape, target.dtype)
@@ -127,7 +163,7 @@ def _add_cotangent(cotangents, target, number, g, sender, graph):
         cotangents[target] = cotangents[target] + g if target in cotangents else g
 
 
-def _with_recording(loop, on):
+def _with_recording(loop: Iterator[Any], on: bool) -> Iterator[tuple[Node, Any, Sequence[Any]]]:
     """The pass on Tensors, recorded or not. Between two steps the caller's own grad mode is restored."""
     while True:
         outer, state.grad = state.grad, on
@@ -143,7 +179,7 @@ def _with_recording(loop, on):
 # The order ---------------------------------------------------------------------------------------------------------------
 
 
-def topological_order(roots):
+def topological_order(roots: Iterable[Node]) -> list[Node]:
     """Every node that the roots lead to, each after all the nodes that pass it a gradient.
 
     Edges point to older nodes, so newest first is such an order. A leaf comes right after the oldest node that passes it a gradient, in the
@@ -173,7 +209,7 @@ def topological_order(roots):
     return sorted(place, key=place.__getitem__, reverse=True)  # the sort is stable
 
 
-def _leading_to(inputs, nodes):
+def _leading_to(inputs: set[Node], nodes: list[Node]) -> set[Node] | None:
     """The nodes on a path to `inputs`, and these; None if all are."""
     leaves = [node for node in nodes if type(node) is AccumulateGrad]
     if leaves and inputs.issuperset(leaves):  # every node is on a path to some leaf
@@ -188,7 +224,13 @@ def _leading_to(inputs, nodes):
 # Nodes where more happens than the rule -----------------------------------------------------------------------------------------
 
 
-def _run_observed(node, g, graph, needed, capture):
+def _run_observed(
+    node: Node,
+    g: Any,
+    graph: Any,
+    needed: set[Node] | None,
+    capture: Any,
+) -> tuple[Any, Any, Any]:
     """Run one node with its hooks, capture its gradient, follow only needed edges, and stop at NaN in anomaly mode.
 
     Returns the gradient that it ran on, the edges to follow and the gradients of its inputs.
@@ -200,8 +242,8 @@ def _run_observed(node, g, graph, needed, capture):
     if (captured and type(node) is AccumulateGrad) or (needed is not None and node not in needed):
         return g, edges, ()
     if needed is not None and edges:
-        edges = [edge if edge is not None and edge[0] in needed else None for edge in edges]
-        if not any(edges) and not (captured and capture.runs):
+        edges = tuple([edge if edge is not None and edge[0] in needed else None for edge in edges])
+        if not any(edges) and not (captured and capture is not None and capture.runs):
             return g, edges, ()
     if hooks is not None and hooks.pre:
         g = pre_hooks(node, g, graph)
@@ -223,7 +265,12 @@ def _run_observed(node, g, graph, needed, capture):
     return g, edges, grad_inputs
 
 
-def _capture(capture, node, g, graph):
+def _capture(
+    capture: Captured,
+    node: Any,
+    g: Any,
+    graph: Any,
+) -> bool:
     """Store the gradients of the node that were asked for. Returns whether there were any."""
     asked = False
     for number, value in enumerate(g if type(g) is list else [g]):
@@ -237,7 +284,7 @@ def _capture(capture, node, g, graph):
 # Gradients fit their tensor ----------------------------------------------------------------------------------------------
 
 
-def summed_axes(g_shape, shape, node):
+def summed_axes(g_shape: tuple[int, ...], shape: tuple[int, ...], node: Any) -> tuple[int, ...]:
     """The axes along which a gradient of shape `g_shape` is summed to get back to `shape`, which was broadcast to it."""
     front = len(g_shape) - len(shape)
     if front < 0 or any([n != g_shape[front + i] and n != 1 for i, n in enumerate(shape)]):
@@ -251,7 +298,7 @@ def summed_axes(g_shape, shape, node):
     return (*range(front), *[front + i for i, n in enumerate(shape) if n == 1 and g_shape[front + i] != 1])
 
 
-def fit_array(g, shape, dtype, node):
+def fit_array(g: Any, shape: tuple[int, ...], dtype: np.dtype | None, node: Any) -> np.ndarray:
     """`g` summed to `shape` (the tensor was broadcast in the forward pass) and cast to `dtype`."""
     if g.shape != shape:
         front = g.ndim - len(shape)
@@ -262,7 +309,7 @@ def fit_array(g, shape, dtype, node):
     return g if g.dtype is dtype or dtype is None else g.astype(dtype, copy=False)
 
 
-def fit_tensor(g, shape, dtype, node):
+def fit_tensor(g: Any, shape: tuple[int, ...], dtype: np.dtype | None, node: Any) -> Tensor:
     """fit_array on Tensors, recorded."""
     if g.array.shape != shape:
         axes = summed_axes(g.array.shape, shape, node)

@@ -1,7 +1,10 @@
 """torch.autograd.forward_ad: dual numbers. What does not live here: how tangents are pushed (forward_mode.py)."""
 
+from __future__ import annotations
+
 import threading
 from collections import namedtuple
+from typing import TYPE_CHECKING, Any
 
 from ..core import errors
 from ..core.dispatch import state
@@ -9,6 +12,9 @@ from ..core.storage import place_of
 from ..core.variable import Variable, set_tangent
 from ..ops.shape import alias, clone
 from .forward_mode import Level
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 UnpackedDualTensor = namedtuple("UnpackedDualTensor", ("primal", "tangent"))
 
@@ -23,13 +29,13 @@ class _Levels(threading.local):
 _levels = _Levels()
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> int:
     if name == "_current_level":  # PyTorch keeps it in the module: -1 where no level is open
         return len(_levels.open) - 1
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def enter_dual_level():
+def enter_dual_level() -> int:
     """Start forward mode; prefer `with dual_level():`. Returns the level's number. Raises RuntimeError if one is open already."""
     if _levels.open:
         raise errors.new(RuntimeError, "Nested forward mode AD is not supported at the moment")
@@ -39,7 +45,7 @@ def enter_dual_level():
     return 0
 
 
-def exit_dual_level(*, level=None):
+def exit_dual_level(*, level: Any = None) -> None:
     """End forward mode: all tangents are forgotten. Raises RuntimeError if no level is open."""
     if not _levels.open:
         raise errors.new(
@@ -62,14 +68,14 @@ class dual_level:
     tensor([2., 0.])
     """
 
-    def __enter__(self):
+    def __enter__(self) -> int:
         return enter_dual_level()
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         exit_dual_level()
 
 
-def make_dual(tensor, tangent, *, level=None):
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: Any = None) -> Tensor:
     """A view of `tensor` that carries `tangent` (same shape and dtype). Raises RuntimeError outside of a dual level and for
     another shape, ValueError for integers."""
     if not _levels.open:
@@ -104,7 +110,7 @@ def make_dual(tensor, tangent, *, level=None):
     return dual
 
 
-def unpack_dual(tensor, *, level=None):
+def unpack_dual(tensor: Tensor, *, level: Any = None) -> UnpackedDualTensor:
     """A named tuple (primal, tangent); the tangent is None if the tensor carries none. Raises TypeError for anything else."""
     if not _levels.open:
         return UnpackedDualTensor(tensor, None)

@@ -8,8 +8,12 @@ tangent. A LINEAR or MULTILINEAR operation is its own derivative. For the rest t
 in g, so the derivative of <rule(g), tangent> by g is the tangent of the result.
 """
 
+from __future__ import annotations
+
 import inspect
 import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +27,15 @@ from . import inplace
 from .backward import grad
 from .engine import fit_tensor
 
+if TYPE_CHECKING:
+    from ..core.op import Op
+    from ..core.variable import ViewFunc
+    from ..tensors.tensor import Tensor
 
-def push(op, inputs, params, outs, tangents):
+
+def push(
+    op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tuple[Tensor, ...], tangents: list[Any]
+) -> Any:
     """The tangents of the outputs as a list (None: no dependence), from those of the inputs (None: constant)."""
     if op.kind == DISCRETE:
         return [None] * len(outs)
@@ -51,7 +62,9 @@ def push(op, inputs, params, outs, tangents):
     return _push_by_reverse(op, inputs, values, outs, tangents)
 
 
-def _push_linear(op, inputs, params, tangents):
+def _push_linear(
+    op: Op, inputs: Sequence[Tensor], params: tuple[Any, ...], tangents: list[Tensor | None]
+) -> list[Tensor]:
     filled = []
     for i, (x, t) in enumerate(zip(inputs, tangents, strict=True)):
         constant = not op.tensor_list and op.rules[op.inputs[i]] is None  # an index, not a linear input
@@ -60,7 +73,7 @@ def _push_linear(op, inputs, params, tangents):
     return list(result) if isinstance(result, tuple) else [result]
 
 
-def _push_by_reverse(op, inputs, values, outs, tangents):
+def _push_by_reverse(op: Op, inputs: Any, values: dict[str, Any], outs: Any, tangents: Any) -> list[Tensor | None]:
     with enable_grad():
         gs = [zeros_like(o, requires_grad=True) if o.array.dtype.kind == "f" else None for o in outs]
         sent, ts = [], []
@@ -78,11 +91,11 @@ def _push_by_reverse(op, inputs, values, outs, tangents):
                     ts.append(tangent)
     roots = [g for g in gs if g is not None]
     found = grad(sent, roots, ts, create_graph=state.grad, allow_unused=True) if sent else [None] * len(roots)
-    found = iter(found)
-    return [None if g is None else next(found) for g in gs]
+    remaining = iter(found)
+    return [None if g is None else next(remaining) for g in gs]
 
 
-def _values(op, inputs, params, outs):
+def _values(op: Op, inputs: Any, params: Any, outs: Any) -> dict[str, Any]:
     """Everything a rule may ask for, by name."""
     values = dict(zip(op.params, params, strict=False))
     if op.tensor_list:
@@ -97,22 +110,22 @@ def _values(op, inputs, params, outs):
     return values
 
 
-def _first_name(rule):
+def _first_name(rule: Callable[..., Any]) -> str:
     return next(iter(inspect.signature(rule).parameters))
 
 
-def _sum(parts):
+def _sum(parts: list[Tensor]) -> Any:
     total = None
     for part in parts:
         total = part if total is None else total + part
     return total
 
 
-def _padded(tangents, outs):
+def _padded(tangents: list[Tensor], outs: tuple[Tensor, ...]) -> list[Tensor | None]:
     return tangents + [None] * (len(outs) - len(tangents))
 
 
-def base_of(x):
+def base_of(x: Tensor) -> Tensor:
     """The tensor that owns the storage: `x` itself unless it is a view."""
     return x if x.view_meta is None else x.view_meta.base
 
@@ -123,11 +136,11 @@ class Level(Handler):
     needs_tensors = True  # a backward pass inside must run on Tensors, so that tangents flow through it
     _numbers = itertools.count()
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.number = next(self._numbers)
-        self.nodes = {}  # (node, output number): tangent of a result that the node saved as an array
+        self.nodes: dict[Any, Any] = {}  # (node, output number): tangent of a result that the node saved as an array
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Any, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]:
         out = op(*inputs, *params)
         flat = inputs[0] if op.tensor_list else inputs
         tangents = [self.tangent(x) for x in flat]
@@ -139,7 +152,7 @@ class Level(Handler):
                     set_tangent(t, self.number, None, root)
             return out
         pushed = tangents
-        tangents = [tangents] if op.tensor_list else tangents
+        tangents = [tangents] if op.tensor_list else tangents  # type: ignore[list-item]  # one argument, a list
         # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
         for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
             if tangent is not None:
@@ -149,14 +162,14 @@ class Level(Handler):
                 self.attach(t, tangent if own else clone(tangent), root)
         return out
 
-    def root(self, x):
+    def root(self, x: Any) -> Tensor:
         """The tensor that owns the tangent of `x`: a view has a part of that of the dual that it is a view of."""
         found = x.meta.tangents.get(self.number) if x.meta is not None and x.meta.tangents else None
         if found is not None:
             return x if found.root is None else found.root
         return base_of(x)
 
-    def tangent(self, x):
+    def tangent(self, x: Any) -> Tensor | None:
         """The tangent of `x` at this level, or None. That of a view, once the storage was written to, is the view of its root's tangent."""
         if not isinstance(x, Variable) or state.inference:  # inference mode has no derivatives of any kind
             return None
@@ -173,19 +186,19 @@ class Level(Handler):
         set_tangent(x, self.number, tangent, root)
         return tangent
 
-    def none(self, outs):
+    def none(self, outs: list[Tensor]) -> None:
         """Results of inputs without tangents have none, though they may be views of a primal whose base has one."""
         for t in outs:
             if isinstance(t, Variable) and t.view_meta is not None and self.tangent(t) is not None:
                 set_tangent(t, self.number, None, self.root(t))
 
-    def steps(self, x, root):
+    def steps(self, x: Any, root: Tensor) -> ViewFunc:
         """The view operations that lead from `root` to its view `x`."""
         return x.view_meta.view_func.after(
             None if root.view_meta is None else root.view_meta.view_func, root.array.strides
         )
 
-    def written(self, x, new):
+    def written(self, x: Tensor, new: Tensor) -> None:
         """`x` was overwritten by the numbers of `new`: so is its tangent, and where `x` is a view, that part of its root's tangent."""
         tangent = self.tangent(new)
         if tangent is not None or self.tangent(self.root(x)) is not None:
@@ -193,7 +206,7 @@ class Level(Handler):
                 x, zeros_like(x) if tangent is None else tangent, idempotent=True
             )  # or the write to `x` had been refused
 
-    def replace(self, x, tangent, idempotent=False):
+    def replace(self, x: Tensor, tangent: Tensor, idempotent: bool = False) -> None:
         """`tangent` is that of `x` from now on: written into the tensor that is its tangent, as PyTorch does it. `idempotent`: of places
         that are one, all get the same."""
         root = self.root(x)
@@ -205,7 +218,7 @@ class Level(Handler):
         if own is not tangent:
             inplace.copy_(own, tangent, idempotent=idempotent)
 
-    def attach(self, x, tangent, root=None):
+    def attach(self, x: Tensor, tangent: Tensor, root: Tensor | None = None) -> None:
         if state.inference:
             return
         if root is None and x.array.flags.c_contiguous and not (tangent.batched or tangent.array.flags.c_contiguous):
@@ -217,12 +230,12 @@ class Level(Handler):
             if self.restore not in restorers:
                 restorers.append(self.restore)
 
-    def restore(self, x):
+    def restore(self, x: Tensor) -> None:
         """Attach its tangent to a saved output that was rebuilt from its array."""
         if x.edge in self.nodes:
             set_tangent(x, self.number, self.nodes[x.edge])
 
-    def close(self):
+    def close(self) -> None:
         """Break the ties between nodes and this level."""
         for node, _ in self.nodes:
             if node.info is not None:

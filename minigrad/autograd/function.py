@@ -7,11 +7,15 @@ how minigrad's own operations are written.
 `save_for_backward`: it checks versions, keeps no reference cycle for a saved output, and gives the memory back after the backward pass.
 """
 
+from __future__ import annotations
+
 import contextlib
 import functools
 import inspect
 import warnings
 from collections import namedtuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +26,7 @@ from ..core.facts import FunctionCalled, GradientCount, GradientShape, LeafWritt
 from ..core.grad_mode import no_grad
 from ..core.node import FREED, LIVE, Node, move_retained, next_number, short_name
 from ..core.saved import view_of
-from ..core.variable import INFERENCE, Variable, alias, edge_of, leaf_edge, refresh, requires, wrap
+from ..core.variable import INFERENCE, alias, edge_of, leaf_edge, refresh, requires, wrap
 from ..ops.shape import alias as view_as_self
 from ..ops.shape import copy_slices
 from . import inplace
@@ -31,6 +35,13 @@ from .forward_mode import Level, base_of
 from .graph import saved_tensors_hooks
 from .profiler import record_function
 
+if TYPE_CHECKING:
+    from ..core.node import Edge
+    from ..tensors.tensor import Tensor
+    from ..tensors.tensor import Tensor as Variable  # its only direct subclass, with all the methods
+else:
+    from ..core.variable import Variable
+
 _NAMES = ("dtype", "edges", "hooks", "info", "number", "provenance", "shape", "status")  # attributes of every node
 VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
 
@@ -38,7 +49,7 @@ VmapInfo = namedtuple("VmapInfo", ("batch_size", "randomness"))
 class FunctionCtx:
     """What `forward` and `setup_context` may do with `ctx`."""
 
-    def save_for_backward(self, *tensors):
+    def save_for_backward(self, *tensors: Any) -> None:
         """Keep tensors (inputs, outputs, others; None is allowed) for `backward`, where they are `ctx.saved_tensors`. Call it once.
 
         Raises TypeError for anything but tensors.
@@ -55,19 +66,19 @@ class FunctionCtx:
                 )
         self.to_save = tensors
 
-    def save_for_forward(self, *tensors):
+    def save_for_forward(self, *tensors: Tensor) -> None:
         """Keep tensors for `jvp`, where they are `ctx.saved_tensors`."""
         self.saved_for_forward = tensors
 
-    def mark_dirty(self, *args):
+    def mark_dirty(self, *args: Tensor) -> None:
         """Say which inputs `forward` wrote to; they must be returned as outputs."""
         self.dirty = args
 
-    def mark_non_differentiable(self, *args):
+    def mark_non_differentiable(self, *args: Tensor) -> None:
         """Say which outputs have no gradient (indices, masks)."""
         self.non_differentiable = args
 
-    def set_materialize_grads(self, value):
+    def set_materialize_grads(self, value: bool) -> None:
         """False: `backward` gets None, not zeros, for outputs that no gradient arrived at."""
         self.materialize_grads = value
 
@@ -78,18 +89,28 @@ class BackwardCFunction(FunctionCtx, Node):
     saves = frees = ("saved",)  # the engine gives the saved tensors back after use
     runs_without_gradient = True
     materialize_grads = _materialize_non_diff_grads = True
-    dirty = non_differentiable = to_save = saved_for_forward = ()
-    needs_input_grad: tuple = ()
+    dirty: Any = ()
+    non_differentiable: Any = ()
+    to_save: tuple[Any, ...] = ()
+    saved_for_forward: tuple[Any, ...] = ()
+    needs_input_grad: tuple[bool, ...] = ()
+    saved: list[
+        Any
+    ]  # what save_for_backward was given: None, a tensor with its version, an output's number, or what hooks packed
+    is_tensor: list[bool]  # of the arguments
+    constant_outputs: Any  # numbers of the outputs without gradient
+    recorded: bool
+    _forward_cls: Any  # the Function
     theirs: dict = {}  # what forward keeps on ctx under a name that the node needs for itself, such as ctx.shape
 
     # What is saved ------------------------------------------------------------------------------------------------------
 
-    def keep(self, outputs):
+    def keep(self, outputs: list[Tensor]) -> None:
         """After forward: take over what save_for_backward was given. An output is kept as an array and its number: no cycle."""
         hooks = next((h for h in reversed(state.handlers) if isinstance(h, saved_tensors_hooks)), None)
-        self.saved, tensors, self.to_save = (
-            [],
+        tensors, self.saved, self.to_save = (
             self.to_save,
+            [],
             (),
         )  # first: a hook that raises must not leave a cycle behind
         for t in tensors:
@@ -108,7 +129,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 self.saved.append((t, t.version[0], None))
 
     @property
-    def saved_tensors(self):
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """The tensors of save_for_backward, in order. Raises RuntimeError if one was written to since, or if they were freed."""
         if self.status == FREED:
             raise errors.freed()
@@ -117,18 +138,18 @@ class BackwardCFunction(FunctionCtx, Node):
         return tuple([None if entry is None else self._opened(entry, i) for i, entry in enumerate(self.saved)])
 
     @property
-    def saved_variables(self):
+    def saved_variables(self) -> Any:
         warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
         return self.saved_tensors
 
     @property
-    def _raw_saved_tensors(self):
+    def _raw_saved_tensors(self) -> tuple[_SavedEntry, ...]:
         """The saved values in order, to hang hooks on."""
         if self.status == FREED:
             raise errors.freed()
         return tuple([_SavedEntry(self, i) for i in range(len(self.saved))])
 
-    def _opened(self, entry, position):
+    def _opened(self, entry: tuple[Any, ...], position: int) -> Tensor:
         if isinstance(entry[0], saved_tensors_hooks):
             hooks, packed, place = entry
             out = hooks.unpacked(packed, place if isinstance(place, tuple) else None)
@@ -142,16 +163,16 @@ class BackwardCFunction(FunctionCtx, Node):
             raise errors.modified(self.name(), f"saved_tensors[{position}]", t.array, t.version[0], version, origin)
         return t if number is None else self._attached(alias(t), number)
 
-    def _attached(self, t, number):
+    def _attached(self, t: Tensor, number: int) -> Tensor:
         if t.array.dtype.kind == "f" and number not in self.constant_outputs:
             t.edge, t.requires = (self, number), self.recorded
         return t
 
-    def release(self):
+    def release(self) -> None:
         self.status = FREED
         self.saved = []
 
-    def saved_rows(self):
+    def saved_rows(self) -> list[Any]:
         """(name, tensor or array) for each saved tensor: what graph.saved_bytes counts."""
         return [
             (f"saved_tensors[{i}]", e[1] if isinstance(e[0], saved_tensors_hooks) else e[0])
@@ -161,16 +182,16 @@ class BackwardCFunction(FunctionCtx, Node):
 
     # Running ------------------------------------------------------------------------------------------------------------
 
-    def run(self, g, edges):
+    def run(self, g: Any, edges: Any) -> list[np.ndarray | None]:
         gs = g if type(self.shape) is list else [g]
         with no_grad():
             sent = self._backward(gs and [None if a is None else wrap(np.asarray(a)) for a in gs], edges)
         return [None if t is None else t.array for t in sent]
 
-    def run_graph(self, g, edges):
+    def run_graph(self, g: Any, edges: Sequence[Any]) -> list[Tensor | None]:
         return self._backward(g if type(self.shape) is list else [g], edges)
 
-    def _backward(self, gs, edges):
+    def _backward(self, gs: Any, edges: Any) -> list[Tensor | None]:
         several = type(self.shape) is list
         shapes, kinds = (self.shape, self.dtype) if several else ([self.shape], [self.dtype])
         if gs is None:
@@ -212,7 +233,7 @@ class BackwardCFunction(FunctionCtx, Node):
                 "chapter 13, Your own function",
                 GradientCount(function.__name__, expected, len(sent)),
             )
-        out = []
+        out: list[Any] = []
         for position, (value, tensor) in enumerate(zip(sent, self.is_tensor, strict=True)):
             if tensor:
                 out.append(self._checked(value, len(out), edges))
@@ -227,7 +248,7 @@ class BackwardCFunction(FunctionCtx, Node):
         return out
 
     @contextlib.contextmanager
-    def _as_forward_left_it(self):
+    def _as_forward_left_it(self) -> Iterator[Any]:
         ours = {name: getattr(self, name) for name in self.theirs if hasattr(self, name)}
         for name, value in self.theirs.items():
             setattr(self, name, value)
@@ -237,7 +258,7 @@ class BackwardCFunction(FunctionCtx, Node):
             for name, value in ours.items():
                 setattr(self, name, value)
 
-    def _checked(self, value, index, edges):
+    def _checked(self, value: Tensor | None, index: int, edges: Sequence[Any]) -> Tensor | None:
         edge = edges[index]
         if value is None or edge is None:
             return None
@@ -260,17 +281,17 @@ class BackwardCFunction(FunctionCtx, Node):
             )
         return value
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<torch.autograd.function.{type(self).__name__} object at {id(self):#x}>"
 
 
 class _SavedEntry:
     """One value that a custom Function saved (`grad_fn._raw_saved_tensors`)."""
 
-    def __init__(self, node, position):
+    def __init__(self, node: Any, position: int) -> None:
         self.node, self.position = node, position
 
-    def register_hooks(self, pack_hook, unpack_hook):
+    def register_hooks(self, pack_hook: Callable[..., Any], unpack_hook: Callable[..., Any]) -> None:
         """As saved_tensors_hooks, for this value. Raises RuntimeError if it is None, was freed, or has hooks."""
         entry = self.node.saved[self.position] if self.node.status != FREED else None
         if entry is None:
@@ -290,7 +311,7 @@ class _SavedEntry:
 class FunctionMeta(type):
     """Gives every Function the class of its nodes."""
 
-    def __init__(cls, name, bases, attrs):
+    def __init__(cls, name: str, bases: tuple[type, ...], attrs: dict[str, Any]) -> None:
         cls._backward_cls = type(
             name + "Backward", (BackwardCFunction,), {"_forward_cls": cls, "__module__": "torch.autograd.function"}
         )
@@ -321,17 +342,17 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     generate_vmap_rule = False
 
     @staticmethod
-    def forward(*args, **kwargs):
+    def forward(*args: Any, **kwargs: Any) -> Any:
         """forward(ctx, *inputs), or forward(*inputs) beside a `setup_context`. Runs without recording."""
         raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> Any:
         """Keep on ctx what backward needs, apart from `forward`."""
         raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
-    def backward(ctx, *grad_outputs):
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
         """One gradient for each input of forward, from one for each output."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom autograd.Function to use it with backward mode AD."
@@ -340,20 +361,20 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
     vjp = backward
 
     @staticmethod
-    def jvp(ctx, *grad_inputs):
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Forward mode: the tangents of the outputs, from those of the inputs (zeros for tensors without, None for the rest)."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
 
     @staticmethod
-    def vmap(info, in_dims, *args):
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
         """vmap: returns (outputs, out_dims), from physical inputs whose batch dimension is at in_dims (None: not batched)."""
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap static method or set generate_vmap_rule=True."
         )
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the "
             "class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
@@ -361,7 +382,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
             stacklevel=2,
         )
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> None:
         raise errors.new(
             RuntimeError,
             "Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function with static "
@@ -370,7 +391,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         )
 
     @classmethod
-    def apply(cls, *args, **kwargs):
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run `forward`, and record a node whose rule is `backward` if a tensor among the arguments requires gradients."""
         separate = cls.setup_context is not Function.setup_context
         if separate or kwargs:
@@ -391,7 +412,7 @@ class Function(FunctionCtx, metaclass=FunctionMeta):
         return _apply(cls, args, separate)
 
 
-def _positional(cls, args, kwargs, separate):
+def _positional(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], separate: bool) -> tuple[Any, ...]:
     """All arguments of forward in order, defaults filled in."""
     signature = inspect.signature(cls.forward)
     bound = signature.bind(*(args if separate else (None, *args)), **kwargs)
@@ -399,7 +420,7 @@ def _positional(cls, args, kwargs, separate):
     return bound.args if separate else bound.args[1:]
 
 
-def _transformed(cls, args, separate):
+def _transformed(cls: Any, args: Any, separate: bool) -> Any:
     """Under torch.func: raise where PyTorch does; return the vmap level if it must run `vmap` itself."""
     if not separate:
         raise errors.new(
@@ -428,7 +449,7 @@ def _transformed(cls, args, separate):
     return max(levels, key=lambda level: level.number)
 
 
-def _batched(cls, args, level):
+def _batched(cls: Any, args: Any, level: Any) -> Any:
     """Under vmap: compute all samples at once, outside of the level; and one sample inside if a transform there differentiates."""
     inside = [a.value if level.holds(a) else a for a in args]
     in_dims = tuple([0 if level.holds(a) else None for a in args])
@@ -457,7 +478,7 @@ def _batched(cls, args, level):
     return tuple(outs) if several else outs[0]
 
 
-def _vmap_returns(returned):
+def _vmap_returns(returned: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a vmap staticmethod returned, as (output, out_dims). Raises RuntimeError unless it is that."""
     what = f"{len(returned)} returns" if isinstance(returned, tuple) else f"a {type(returned)}"
     if not isinstance(returned, tuple) or len(returned) != 2:
@@ -482,7 +503,7 @@ def _vmap_returns(returned):
     return output, out_dims
 
 
-def _apply(cls, args, separate):
+def _apply(cls: Any, args: Any, separate: bool) -> Any:
     tensors = [a for a in args if isinstance(a, Variable)]
     node = object.__new__(cls._backward_cls)
     node.status, node.hooks, node.info = LIVE, None, None
@@ -571,7 +592,7 @@ def _apply(cls, args, separate):
     return tuple(outs) if several else outs[0]
 
 
-def _check_saved(node, inputs, outputs):
+def _check_saved(node: Any, inputs: Any, outputs: tuple[Tensor, ...]) -> None:
     """setup_context sees the input that forward returned as it is, and apply returns another tensor: it must not be saved."""
     for t in (*node.to_save, *node.saved_for_forward):
         if any(t is i for i in inputs) and any(t is o for o in outputs) and not any(t is d for d in node.dirty):
@@ -582,7 +603,7 @@ def _check_saved(node, inputs, outputs):
             )
 
 
-def _as_output(out, inputs, node):
+def _as_output(out: Any, inputs: Any, node: Any) -> Tensor:
     """What `apply` returns for an output of forward: a view of an input that forward handed on as it is."""
     if any(out is d for d in node.dirty) or not any(out is i for i in inputs):
         return out
@@ -596,7 +617,7 @@ def _as_output(out, inputs, node):
     return shell
 
 
-def _mark_views(node, outs):
+def _mark_views(node: Any, outs: list[Tensor]) -> None:
     """No write may go around the custom backward: views that forward returned are created "in a custom Function"."""
     outs = [out for out in outs if isinstance(out, Variable)]
     differentiable = sum(out.edge is not None and out.edge[0] is node for out in outs)
@@ -607,7 +628,7 @@ def _mark_views(node, outs):
                 out.view_meta.version = out.version[0]
 
 
-def _set_history(out, node, number, dirty, count):
+def _set_history(out: Tensor, node: Any, number: int, dirty: bool, count: int) -> None:
     if not dirty:
         out.edge, out.requires = (node, number), True
         return
@@ -641,7 +662,9 @@ def _set_history(out, node, number, dirty, count):
     refresh(out)
 
 
-def _push(cls, node, level, inputs, tangents, outs):
+def _push(
+    cls: Any, node: Any, level: Level, inputs: tuple[Any, ...], tangents: list[Tensor | None], outs: list[Tensor]
+) -> None:
     """Forward mode: the tangents that `jvp` gives to the outputs."""
     outer = state.handlers
     state.handlers = outer[: outer.index(level)]
@@ -674,11 +697,11 @@ def _push(cls, node, level, inputs, tangents, outs):
             _attach(node, level, out, t, inputs, tangents, versions)
 
 
-def _continuous(x):
+def _continuous(x: Any) -> bool:
     return isinstance(x, Variable) and x.array.dtype.kind == "f"
 
 
-def _check_view(tangent, before):
+def _check_view(tangent: Tensor, before: Tensor) -> None:
     """forward returned a view: jvp must return a view of the input's tangent `before`, or of the same base where that is a view."""
     if tangent.view_meta is None:
         raise errors.new(
@@ -692,7 +715,15 @@ def _check_view(tangent, before):
         )
 
 
-def _attach(node, level, out, tangent, inputs, tangents, versions):
+def _attach(
+    node: Any,
+    level: Level,
+    out: Tensor,
+    tangent: Any,
+    inputs: tuple[Any, ...],
+    tangents: list[Tensor | None],
+    versions: list[int | None],
+) -> None:
     """Give an output the tangent that jvp returned, if that is what forward did to the numbers: written in place, or a view."""
     if out.array.shape != tangent.array.shape:
         raise errors.new(
@@ -732,7 +763,7 @@ class _Saved(FunctionCtx):
     dirty = non_differentiable = to_save = saved_for_forward = ()
 
     @property
-    def saved_tensors(self):
+    def saved_tensors(self) -> tuple[Tensor, ...]:
         return self.to_save
 
 
@@ -742,19 +773,19 @@ class _Vmapped(Function):
     generate_vmap_rule = True  # of an outer level, whose samples these are
 
     @staticmethod
-    def forward(cls, level, in_dims, *values):
+    def forward(cls: Any, level: Any, in_dims: Any, *values: Any) -> Any:
         inputs = [v if d is None else level.wrap(v, 0) for v, d in zip(values, in_dims, strict=True)]
         with level:
             output = cls.forward(*inputs)
         return tuple([level.unwrap(o, 0) for o in output]) if isinstance(output, tuple) else level.unwrap(output, 0)
 
     @staticmethod
-    def setup_context(ctx, inputs, output):
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
         cls, level, in_dims, *values = inputs
         inputs = tuple([v if d is None else level.wrap(v, 0) for v, d in zip(values, in_dims, strict=True)])
         several = isinstance(output, tuple)
-        values = output if several else (output,)
-        outs = [level.wrap(v, 0) for v in values]
+        results = output if several else (output,)
+        outs = [level.wrap(v, 0) for v in results]
         ctx.inner, ctx.level, ctx.in_dims = _Saved(), level, in_dims
         ctx.inner.needs_input_grad = ctx.needs_input_grad[3:]
         with level:
@@ -763,17 +794,18 @@ class _Vmapped(Function):
         ctx.cls, ctx.batched = cls, [t is not None and level.holds(t) for t in saved]
         ctx.save_for_backward(
             *[
-                next((v for o, v in zip(outs, values, strict=True) if o is t), t.value) if b else t
+                next((v for o, v in zip(outs, results, strict=True) if o is t), t.value) if b else t
                 for t, b in zip(saved, ctx.batched, strict=True)
             ]
         )
         ctx.mark_non_differentiable(
-            *[v for o, v in zip(outs, values, strict=True) if any(o is m for m in ctx.inner.non_differentiable)]
+            *[v for o, v in zip(outs, results, strict=True) if any(o is m for m in ctx.inner.non_differentiable)]
         )
 
     @staticmethod
-    def backward(ctx, *grads):
-        level, inner = ctx.level, _Saved()
+    def backward(ctx: Any, *grads: Any) -> Any:
+        level = ctx.level
+        inner: Any = _Saved()
         inner.__dict__.update(ctx.inner.__dict__)
         inner.to_save = tuple(
             [level.wrap(t, 0) if b else t for t, b in zip(ctx.saved_tensors, ctx.batched, strict=True)]
@@ -790,8 +822,9 @@ class _Vmapped(Function):
         )
 
     @staticmethod
-    def jvp(ctx, *tangents):
-        level, inner = ctx.level, _Saved()
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        level = ctx.level
+        inner: Any = _Saved()
         inner.__dict__.update(ctx.inner.__dict__)
         inner.to_save = tuple(inner.saved_for_forward)
         with level:
@@ -809,32 +842,32 @@ class Error(Node):
 
     __slots__ = ("message",)
 
-    def __init__(self, message, edges):
+    def __init__(self, message: str, edges: list[Any]) -> None:
         self.message, self.status, self.hooks, self.info = message, LIVE, None, None
         self.edges = tuple(edges)
         self.number = next_number()
 
-    def name(self):
+    def name(self) -> str:
         return "torch::autograd::Error"
 
-    def run(self, g, edges):
+    def run(self, g: Any, edges: tuple[Any, ...]) -> None:
         raise errors.new(RuntimeError, self.message, facts=OnceDifferentiable())
 
     run_graph = run
 
 
-def _leaf_edge(t):
+def _leaf_edge(t: Tensor) -> Edge:
     """Where the gradient of a new leaf with the numbers of `t` goes. (requires_grad_() would refuse inside a transform.)"""
     leaf = t.detach()
     leaf.view_meta, leaf.requires = None, True
     return leaf_edge(leaf)
 
 
-def once_differentiable(fn):
+def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates `backward`: it runs without recording, and differentiating its results raises RuntimeError."""
 
     @functools.wraps(fn)
-    def wrapper(ctx, *args):
+    def wrapper(ctx: Any, *args: Any) -> Any:
         with no_grad():
             outputs = fn(ctx, *args)
         if not state.grad or not any(isinstance(a, Variable) and a.requires_grad for a in args):
@@ -858,6 +891,6 @@ def once_differentiable(fn):
 class InplaceFunction(Function):
     """PyTorch's name for Functions with an `inplace` flag."""
 
-    def __init__(self, inplace=False):
+    def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace

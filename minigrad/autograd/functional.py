@@ -6,22 +6,33 @@ functions that return functions, and composes.
 All of it is made of `autograd.grad`. J v in reverse mode needs two passes: v'J is linear in v, and the transpose of that map is J v.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..core.constants import zeros_like
 from ..core.dispatch import state
 from ..core.grad_mode import enable_grad, set_grad_enabled
-from ..core.variable import Variable, wrap
 from ..core.variable import alias as again
+from ..core.variable import wrap
 from ..func import jacfwd
 from ..ops.joins import stack
 from ..ops.shape import alias
 from .backward import grad
 
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+    from ..tensors.tensor import Tensor as Variable  # its only direct subclass, with all the methods
+else:
+    from ..core.variable import Variable
+
 _STRICT = " This is not allowed in strict mode."
 
 
-def _as_tuple(values, argument, function):
+def _as_tuple(values: Any, argument: str, function: str) -> tuple[Any, ...]:
     """(was it a tuple?, the tuple). Raises TypeError for anything but tensors."""
     several = isinstance(values, tuple)
     values = values if several else (values,)
@@ -34,14 +45,14 @@ def _as_tuple(values, argument, function):
     return several, values
 
 
-def _untuple(values, *several):
+def _untuple(values: Any, *several: Any) -> Tensor | tuple[Any, ...]:
     """Undo _as_tuple for the outer level and, with a second flag, for the inner one."""
     if len(several) == 2 and not several[1]:
         values = tuple([v[0] for v in values])
     return values if several[0] else values[0]
 
 
-def _fresh(tensors, create_graph, requires=True):
+def _fresh(tensors: Any, create_graph: bool, requires: bool = True) -> tuple[Tensor, ...]:
     """New tensors, so that the function's arguments are not confused with the same tensors captured by it; attached only if asked for."""
     new = [alias(x) if create_graph and x.requires_grad else x.detach() for x in tensors]
     if requires:  # a transform around this would take the results for constants: then requires_grad_() refuses
@@ -49,20 +60,20 @@ def _fresh(tensors, create_graph, requires=True):
     return tuple(new)
 
 
-def _detached(x):
+def _detached(x: Any) -> Any:
     x = x.detach()
     x.requires_grad = True  # not requires_grad_(): that is refused inside of the transforms that `vectorize` uses
     return x
 
 
-def _finished(values, create_graph):
+def _finished(values: Any, create_graph: bool) -> Any:
     """Results without history, unless it was asked for."""
     if create_graph:
         return values
     return tuple([v.detach() if isinstance(v, Variable) else _finished(v, False) for v in values])
 
 
-def _check_v(v, others, several):
+def _check_v(v: tuple[Tensor, ...], others: tuple[Tensor, ...], several: bool) -> None:
     if len(v) != len(others):
         if several:
             raise RuntimeError(f"v is a tuple of invalid length: should be {len(others)} but got {len(v)}.")
@@ -74,7 +85,14 @@ def _check_v(v, others, several):
             )
 
 
-def _vector(v, others, several, function, create_graph, sentence):
+def _vector(
+    v: Tensor | tuple[Tensor, ...] | None,
+    others: tuple[Tensor, ...],
+    several: bool,
+    function: str,
+    create_graph: bool,
+    sentence: str,
+) -> tuple[Tensor | None, ...]:
     """The vector as a tuple that fits `others`; None is allowed where there is one number only."""
     if v is None:
         if len(others) != 1 or others[0].numel() != 1:
@@ -86,7 +104,7 @@ def _vector(v, others, several, function, create_graph, sentence):
     return v
 
 
-def _require(tensors, strict, sentence):
+def _require(tensors: Any, strict: bool, sentence: str) -> None:
     """In strict mode everything must depend on the inputs; `sentence` has a place for the number of what does not."""
     for i, x in enumerate(tensors if strict else ()):
         if x is None:
@@ -111,7 +129,14 @@ _HESSIAN = (
 )
 
 
-def _grad(outputs, inputs, vectors=None, create_graph=False, retain_graph=None, batched=False):
+def _grad(
+    outputs: tuple[Tensor | None, ...],
+    inputs: Any,
+    vectors: Any = None,
+    create_graph: bool = False,
+    retain_graph: bool | None = None,
+    batched: bool = False,
+) -> tuple[Tensor | None, ...]:
     """autograd.grad that leaves out outputs without history; None where nothing arrives."""
     vectors = vectors or (None,) * len(outputs)
     pairs = [(o, v) for o, v in zip(outputs, vectors, strict=True) if o is not None and o.requires_grad]
@@ -121,7 +146,14 @@ def _grad(outputs, inputs, vectors=None, create_graph=False, retain_graph=None, 
     return grad(outs, inputs, vs, retain_graph, create_graph, allow_unused=True, is_grads_batched=batched)
 
 
-def _filled(grads, likes, strict, create_graph, missing, detached):
+def _filled(
+    grads: tuple[Tensor | None, ...],
+    likes: Any,
+    strict: bool,
+    create_graph: bool,
+    missing: str,
+    detached: str,
+) -> tuple[Tensor, ...]:
     """Zeros in the places of None. In strict mode raises instead: `missing` for None, `detached` for what carries no graph though asked
     to."""
     filled = []
@@ -130,7 +162,7 @@ def _filled(grads, likes, strict, create_graph, missing, detached):
             if strict:
                 raise RuntimeError(missing.format(i))
             g = zeros_like(like)
-        elif strict and create_graph and not g.requires_grad:
+        elif strict and create_graph and g is not None and not g.requires_grad:
             raise RuntimeError(detached.format(i))
         filled.append(g)
     return tuple(filled)
@@ -148,7 +180,13 @@ _DOUBLE_TRICK = (
 )
 
 
-def vjp(func, inputs, v=None, create_graph=False, strict=False):
+def vjp(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Tensor | tuple[Tensor, ...] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
     """(func(*inputs), v'J): the vector-Jacobian product, of the shape of the inputs.
 
     v             like the outputs; None if there is one output number
@@ -167,9 +205,9 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
         sentence = (
             "The vector v can only be None if the user-provided function returns a single Tensor with a single element."
         )
-        v = _vector(v, outputs, several_out, "vjp", create_graph, sentence)
+        vector = _vector(v, outputs, several_out, "vjp", create_graph, sentence)
     with set_grad_enabled(create_graph or state.grad):
-        found = _grad(outputs, inputs, v, create_graph)
+        found = _grad(outputs, inputs, vector, create_graph)
         missing = "The output of the user-provided function is independent of input {}." + _STRICT
         found = _filled(found, inputs, strict, create_graph, missing, _NO_JACOBIAN)
     return _untuple(_finished(outputs, create_graph), several_out), _untuple(_finished(found, create_graph), several_in)
@@ -180,7 +218,13 @@ _NO_INPUT_VECTOR = (
 )
 
 
-def jvp(func, inputs, v=None, create_graph=False, strict=False):
+def jvp(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Tensor | tuple[Tensor, ...] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
     """(func(*inputs), Jv): the Jacobian-vector product, of the shape of the outputs; by two reverse passes. torch.func.jvp needs one.
 
     v is like the inputs; create_graph and strict as in vjp.
@@ -193,21 +237,28 @@ def jvp(func, inputs, v=None, create_graph=False, strict=False):
     with enable_grad():
         several_in, inputs = _as_tuple(inputs, "inputs", "jvp")
         inputs = _fresh(inputs, create_graph)
-        v = _vector(v, inputs, several_in, "jvp", create_graph, _NO_INPUT_VECTOR)
+        vector = _vector(v, inputs, several_in, "jvp", create_graph, _NO_INPUT_VECTOR)
         several_out, outputs = _as_tuple(func(*inputs), "outputs of the user-provided function", "jvp")
         _require(outputs, strict, _OUTPUTS)
         cotangents = tuple([zeros_like(o, requires_grad=True) for o in outputs])
         pulled = _grad(outputs, inputs, cotangents, create_graph=True)
         _require(pulled, strict, _GRAD_INPUTS)
     with set_grad_enabled(create_graph or state.grad):
-        found = _grad(pulled, cotangents, v, create_graph)
+        found = _grad(pulled, cotangents, vector, create_graph)
         found = _filled(found, outputs, strict, create_graph, _TRICK, _NO_JACOBIAN)
     return _untuple(_finished(outputs, create_graph), several_out), _untuple(
         _finished(found, create_graph), several_out
     )
 
 
-def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Tensor | tuple[Any, ...]:
     """All derivatives: for each output and input a tensor of shape (*output shape, *input shape), nested in tuples where there are several.
 
     vectorize  one pass for all output numbers together (vmap) instead of one for each
@@ -243,7 +294,9 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
         return _untuple(_finished(tuple(rows), create_graph), several_out, several_in)
 
 
-def _rows(number, out, inputs, create_graph, strict, vectorize):
+def _rows(
+    number: int, out: Tensor, inputs: Any, create_graph: bool, strict: bool, vectorize: bool
+) -> tuple[Tensor, ...]:
     """The Jacobian of one output by each input."""
     n = out.numel()
     eye = np.eye(n, dtype=out.array.dtype).reshape(n, *out.array.shape)
@@ -251,7 +304,7 @@ def _rows(number, out, inputs, create_graph, strict, vectorize):
         columns = _grad((out,), inputs, (wrap(eye),), create_graph, True, batched=True)
         blocks = [zeros_like(x).expand(n, *x.shape) if c is None else c for c, x in zip(columns, inputs, strict=True)]
     else:
-        kept = [[] for _ in inputs]
+        kept: list[list[Tensor]] = [[] for _ in inputs]
         flat = out.reshape(-1)
         for j in range(n):
             found = _grad((flat[j],), inputs, None, create_graph, True)
@@ -260,7 +313,7 @@ def _rows(number, out, inputs, create_graph, strict, vectorize):
                     raise RuntimeError(
                         f"Output {number} of the user-provided function is independent of input {i}." + _STRICT
                     )
-                if strict and create_graph and not g.requires_grad:
+                if strict and create_graph and g is not None and not g.requires_grad:
                     raise RuntimeError(_NO_JACOBIAN.format(number))
                 kept[i].append(zeros_like(x) if g is None else g)
         blocks = [
@@ -269,7 +322,9 @@ def _rows(number, out, inputs, create_graph, strict, vectorize):
     return tuple([b.reshape(*out.shape, *x.shape) for b, x in zip(blocks, inputs, strict=True)])
 
 
-def _forward_jacobian(func, inputs, strict, vectorize):
+def _forward_jacobian(
+    func: Callable[..., Any], inputs: Tensor | tuple[Tensor, ...], strict: bool, vectorize: bool
+) -> Tensor | tuple[Any, ...]:
     if strict:
         raise RuntimeError(
             'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not supported together (yet). Please '
@@ -283,7 +338,7 @@ def _forward_jacobian(func, inputs, strict, vectorize):
     several_in, inputs = _as_tuple(inputs, "inputs", "jacobian")
     several_out = True
 
-    def called(*xs):
+    def called(*xs: Tensor) -> tuple[Tensor, ...]:
         nonlocal several_out
         several_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "jacobian")
         return outputs
@@ -292,21 +347,28 @@ def _forward_jacobian(func, inputs, strict, vectorize):
     return _untuple(_finished(found, state.grad), several_out, several_in)
 
 
-def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
+def hessian(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Tensor | tuple[Any, ...]:
     """The second derivatives of a function with one output number: for inputs i, j a tensor of shape (*shape of i, *shape of j).
     Raises AssertionError for another strategy, RuntimeError for a result that is not one number."""
     several, inputs = _as_tuple(inputs, "inputs", "hessian")
     if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
 
-    def one_number(*xs):
+    def one_number(*xs: Tensor) -> Tensor:
         out = func(*xs)
         was_tuple, outs = _as_tuple(out, "outputs of the user-provided function", "hessian")
         _require(outs, strict, _OUTPUTS)
         _check_number(was_tuple, outs, "hessian")
         return out.squeeze()
 
-    def gradient(*xs):
+    def gradient(*xs: Tensor) -> Any:
         if outer_jacobian_strategy == "forward-mode":
             xs = tuple([x if x.requires_grad else _detached(alias(x)) if x.meta is None else _leaf(x) for x in xs])
         found = jacobian(one_number, xs, create_graph=True)
@@ -317,7 +379,7 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
     return _untuple(found, several, several)
 
 
-def _leaf(x):
+def _leaf(x: Tensor) -> Tensor:
     """A leaf with the tangents of `x`."""
     out = again(x)
     out.view_meta = out.edge = None
@@ -325,14 +387,21 @@ def _leaf(x):
     return out
 
 
-def _check_number(was_tuple, outs, function):
+def _check_number(was_tuple: bool, outs: tuple[Tensor, ...], function: str) -> None:
     if was_tuple:
         raise RuntimeError(f"The function given to {function} should return a single Tensor")
     if outs[0].numel() != 1:
         raise RuntimeError(f"The Tensor returned by the function given to {function} should contain a single element")
 
 
-def _gradient(func, inputs, v, create_graph, strict, function):
+def _gradient(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Any,
+    create_graph: bool,
+    strict: bool,
+    function: str,
+) -> tuple[Any, ...]:
     """What vhp and hvp begin with: inputs, vector, output and its recorded gradient."""
     several, inputs = _as_tuple(inputs, "inputs", function)
     inputs = _fresh(inputs, create_graph)
@@ -345,7 +414,13 @@ def _gradient(func, inputs, v, create_graph, strict, function):
     return several, inputs, v, outputs, found
 
 
-def vhp(func, inputs, v=None, create_graph=False, strict=False):
+def vhp(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Tensor | tuple[Tensor, ...] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
     """(func(*inputs), v'H) for a function with one output number: the gradient of <gradient, v>."""
     with enable_grad():
         several, inputs, v, outputs, gradient = _gradient(func, inputs, v, create_graph, strict, "vhp")
@@ -356,7 +431,13 @@ def vhp(func, inputs, v=None, create_graph=False, strict=False):
     return _finished(outputs, create_graph)[0], _untuple(_finished(found, create_graph), several)
 
 
-def hvp(func, inputs, v=None, create_graph=False, strict=False):
+def hvp(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    v: Tensor | tuple[Tensor, ...] | None = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
     """(func(*inputs), Hv). The Hessian is symmetric, so vhp gives the same for less; hvp is for checking that."""
     with enable_grad():
         several, inputs, v, outputs, gradient = _gradient(func, inputs, v, create_graph, strict, "hvp")

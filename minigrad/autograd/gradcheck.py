@@ -4,9 +4,13 @@ What lives here: the check and its messages, which say which input, which output
 does not: tests of minigrad's own rows (tests/engine/test_rows.py).
 """
 
+from __future__ import annotations
+
 import itertools
 import math
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,25 +23,40 @@ from . import forward_ad
 from .backward import grad
 from .function import Function
 
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+
 
 class GradcheckError(RuntimeError):
     """Raised by gradcheck and gradgradcheck."""
 
 
-def _as_tuple(x):
+def _as_tuple(x: Any) -> tuple[Tensor, ...]:
     return tuple(x) if isinstance(x, (list, tuple)) else (x,)
 
 
-def _checked(x):
+def _checked(x: Tensor) -> bool:
     return isinstance(x, Variable) and x.requires_grad
 
 
 def gradcheck(
-    func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
-    check_grad_dtypes=False,
-    check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False, check_backward_ad=True, fast_mode=False,
-    masked=None,
-):  # fmt: skip
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
     """True if the gradients of `func` (tensors in, tensor or tuple of tensors out) are right at `inputs`; else raises GradcheckError.
 
     inputs                float64 tensors; those with requires_grad=True are checked. float32 is not precise enough, and warned about.
@@ -70,8 +89,20 @@ def gradcheck(
         return False
 
 
-def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad, check_forward_ad,
-               check_backward_ad, fast_mode):  # fmt: skip
+def _gradcheck(
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    eps: float,
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+    check_undefined_grad: bool,
+    check_grad_dtypes: bool,
+    check_batched_grad: bool,
+    check_forward_ad: bool,
+    check_backward_ad: bool,
+    fast_mode: bool,
+) -> bool:
     inputs = _as_tuple(inputs)
     _check_inputs(inputs)
     outputs = _differentiable(func(*inputs))
@@ -99,8 +130,21 @@ def _gradcheck(func, inputs, eps, atol, rtol, nondet_tol, check_undefined_grad, 
     return True
 
 
-def _check_jacobians(func, inputs, outputs, diff, eps, atol, rtol, nondet_tol, check_grad_dtypes, check_batched_grad, check_forward_ad,
-                     check_backward_ad, fast):  # fmt: skip
+def _check_jacobians(
+    func: Callable[..., Any],
+    inputs: tuple[Tensor, ...],
+    outputs: list[Tensor],
+    diff: list[int],
+    eps: float,
+    atol: float,
+    rtol: float,
+    nondet_tol: float,
+    check_grad_dtypes: bool,
+    check_batched_grad: bool,
+    check_forward_ad: bool,
+    check_backward_ad: bool,
+    fast: bool,
+) -> None:
     numerical = _numerical(func, inputs, diff, eps, True, fast)
     scales = [
         [_sum(inputs[i], fast) * _sum(o, fast, 1) for o in outputs] for i in diff
@@ -116,8 +160,17 @@ def _check_jacobians(func, inputs, outputs, diff, eps, atol, rtol, nondet_tol, c
 
 
 def _check_backward(
-    func, inputs, outputs, diff, numerical, tolerances, nondet_tol, check_grad_dtypes, check_batched_grad, fast
-):
+    func: Callable[..., Any],
+    inputs: tuple[Tensor, ...],
+    outputs: list[Tensor],
+    diff: list[int],
+    numerical: list[Any],
+    tolerances: list[Any],
+    nondet_tol: float,
+    check_grad_dtypes: bool,
+    check_batched_grad: bool,
+    fast: bool,
+) -> None:
     analytical = _analytical(outputs, inputs, diff, check_grad_dtypes, fast)
     _compare(analytical, numerical, diff, tolerances)
     again = _analytical(outputs, inputs, diff, check_grad_dtypes, fast)
@@ -135,7 +188,7 @@ def _check_backward(
     _check_zero(func, inputs, diff)
 
 
-def _check_inputs(inputs):
+def _check_inputs(inputs: tuple[Tensor, ...]) -> None:
     if not any(_checked(x) for x in inputs):
         raise ValueError(
             "gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True."
@@ -157,11 +210,11 @@ def _check_inputs(inputs):
             )
 
 
-def _differentiable(result):
+def _differentiable(result: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
     return [o for o in _as_tuple(result) if _checked(o)]
 
 
-def _directions(x, fast, seed=0):
+def _directions(x: Tensor, fast: bool, seed: int = 0) -> list[Any]:
     """Vectors in the shape of x as (place, value): each unit vector, or with `fast` one random vector of length 1."""
     if not fast:
         return [(index, 1.0) for index in np.ndindex(x.array.shape)]
@@ -169,7 +222,7 @@ def _directions(x, fast, seed=0):
     return [(..., vector / (np.linalg.norm(vector) or 1))]
 
 
-def _along(x, direction):
+def _along(x: Tensor, direction: tuple[Any, ...]) -> np.ndarray:
     """The direction as an array like x."""
     place, value = direction
     vector = np.zeros(x.array.shape, x.array.dtype)
@@ -177,16 +230,23 @@ def _along(x, direction):
     return vector
 
 
-def _sum(x, fast, seed=0):
+def _sum(x: Tensor, fast: bool, seed: int = 0) -> float:
     return float(_directions(x, True, seed)[0][1].sum()) if fast else 1.0
 
 
-def _summed(block, outputs, fast):
+def _summed(block: np.ndarray, outputs: Tensor, fast: bool) -> np.ndarray:
     """Rows of an output's numbers; with `fast` one sum of them, along the output's direction."""
     return block @ _directions(outputs, True, 1)[0][1].reshape(-1, 1) if fast else block
 
 
-def _numerical(func, inputs, diff, eps, only_differentiable, fast):
+def _numerical(
+    func: Callable[..., Any],
+    inputs: tuple[Tensor, ...],
+    diff: list[int],
+    eps: float,
+    only_differentiable: bool,
+    fast: bool,
+) -> list[Any]:
     """numerical[i][j]: the Jacobian of output j by checked input i, (input numbers, output numbers), by central differences.
     With `fast` one number: the Jacobian between the directions of both.
 
@@ -196,7 +256,7 @@ def _numerical(func, inputs, diff, eps, only_differentiable, fast):
     places = [j for j, o in enumerate(first) if isinstance(o, Variable) and (_checked(o) or not only_differentiable)]
     shapes, kinds = [first[j].array.shape for j in places], [first[j].dtype for j in places]
 
-    def run(index):
+    def run(index: Any) -> list[np.ndarray]:
         outs = [_as_tuple(func(*inputs))[j] for j in places]
         for out, shape, kind in zip(outs, shapes, kinds, strict=True):
             if out.dtype != kind:
@@ -229,7 +289,9 @@ def _numerical(func, inputs, diff, eps, only_differentiable, fast):
     return rows
 
 
-def _analytical(outputs, inputs, diff, check_dtypes, fast):
+def _analytical(
+    outputs: list[Tensor], inputs: tuple[Tensor, ...], diff: list[int], check_dtypes: bool, fast: bool
+) -> list[Any]:
     """analytical[i][j] by one backward pass per output number."""
     xs = [inputs[i] for i in diff]
     rows = [[np.zeros((1, 1) if fast else (x.numel(), o.numel())) for o in outputs] for x in xs]
@@ -244,7 +306,14 @@ def _analytical(outputs, inputs, diff, check_dtypes, fast):
     return rows
 
 
-def _forward(func, inputs, outputs, diff, places, fast):
+def _forward(
+    func: Callable[..., Any],
+    inputs: tuple[Tensor, ...],
+    outputs: list[Tensor],
+    diff: list[int],
+    places: list[int],
+    fast: bool,
+) -> list[Any]:
     """The same by forward mode, one pass per input number; the other checked inputs have tangents of zeros."""
     rows = []
     for i in diff:
@@ -269,7 +338,9 @@ def _forward(func, inputs, outputs, diff, places, fast):
     return rows
 
 
-def _compare(analytical, numerical, diff, tolerances, forward=False):
+def _compare(
+    analytical: list[Any], numerical: list[Any], diff: list[int], tolerances: list[Any], forward: bool = False
+) -> None:
     for i, (row_a, row_n) in enumerate(zip(analytical, numerical, strict=True)):
         for j, (a, n) in enumerate(zip(row_a, row_n, strict=True)):
             atol, rtol = tolerances[i][j]
@@ -277,7 +348,9 @@ def _compare(analytical, numerical, diff, tolerances, forward=False):
                 raise _mismatch(a, n, j, diff[i], atol, rtol, forward)
 
 
-def _mismatch(a, n, output, position, atol, rtol, forward):
+def _mismatch(
+    a: np.ndarray, n: np.ndarray, output: int, position: int, atol: float, rtol: float, forward: bool
+) -> BaseException:
     """PyTorch's error with both Jacobians; its note names the entry that differs most."""
     off = ~np.isclose(a, n, rtol, atol, equal_nan=True)
     worst = np.unravel_index(int(np.nan_to_num(np.abs(a - n), nan=np.inf).argmax()), a.shape)
@@ -310,7 +383,9 @@ def _mismatch(a, n, output, position, atol, rtol, forward):
     )
 
 
-def _check_batched(outputs, inputs, diff, analytical, fast):
+def _check_batched(
+    outputs: list[Tensor], inputs: tuple[Tensor, ...], diff: list[int], analytical: list[Any], fast: bool
+) -> None:
     xs = [inputs[i] for i in diff]
     for j, out in enumerate(outputs):
         directions = _directions(out, fast, 1)
@@ -327,7 +402,7 @@ def _check_batched(outputs, inputs, diff, analytical, fast):
                 )
 
 
-def _check_zero(func, inputs, diff):
+def _check_zero(func: Callable[..., Any], inputs: tuple[Tensor, ...], diff: list[int]) -> None:
     """A zero gradient in must give zero out: backward multiplies by grad_output."""
     outputs = _differentiable(func(*inputs))
     xs = [inputs[i] for i in diff]
@@ -342,22 +417,22 @@ def _check_zero(func, inputs, diff):
             raise GradcheckError("grad is incorrect size")
 
 
-def _undefined(tensors):
+def _undefined(tensors: list[Tensor]) -> Any:
     """Aliases of `tensors` through which no gradient arrives."""
 
     class UndefinedGrad(Function):
         @staticmethod
-        def forward(ctx, *ts):
+        def forward(ctx: Any, *ts: Any) -> tuple[Tensor, ...]:
             return tuple([t.clone() for t in ts])
 
         @staticmethod
-        def backward(ctx, *gs):
+        def backward(ctx: Any, *gs: Any) -> Any:
             return (None,) * len(gs)
 
     return UndefinedGrad.apply(*tensors)
 
 
-def _check_undefined(func, inputs, diff):
+def _check_undefined(func: Callable[..., Any], inputs: tuple[Tensor, ...], diff: list[int]) -> None:
     """Backward must cope with None for each output, and for all."""
     count = len(_differentiable(func(*inputs)))
     for hidden in [range(count), *([[j] for j in range(count)] if count > 1 else [])]:
@@ -386,11 +461,24 @@ def _check_undefined(func, inputs, diff):
 
 
 def gradgradcheck(
-    func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False, raise_exception=True,
-    nondet_tol=0.0,
-    check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, check_fwd_over_rev=False, check_rev_over_rev=True,
-    fast_mode=False, masked=False,
-):  # fmt: skip
+    func: Callable[..., Any],
+    inputs: Tensor | tuple[Tensor, ...],
+    grad_outputs: Tensor | tuple[Tensor, ...] | None = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = False,
+) -> bool:
     """True if the second derivatives are right: gradcheck of the function (inputs, grad_outputs) -> gradients. Arguments as in
     gradcheck. Raises AssertionError if neither check is wanted."""
     if not (check_fwd_over_rev or check_rev_over_rev):
@@ -408,7 +496,7 @@ def gradgradcheck(
         grad_outputs = _as_tuple(grad_outputs)
     count = len(grad_outputs)
 
-    def gradients(*args):
+    def gradients(*args: Tensor) -> tuple[Tensor, ...]:
         xs = tuple(  # gradcheck detaches; here in place, because detach() would lose the tangents of forward mode
             [
                 x if _checked(x) or not _checked(old) else x.requires_grad_()

@@ -4,10 +4,13 @@ What lives here: hooks on what nodes save, hooks on several gradients, `get_grad
 does not: nodes themselves (node.py), and running hooks in the backward pass (hooks.py).
 """
 
+from __future__ import annotations
+
 import functools
 import threading
 import weakref
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -20,8 +23,13 @@ from ..core.storage import address, owner_of
 from ..core.variable import INFERENCE, Variable, edge_of, wrap
 from . import engine
 
+if TYPE_CHECKING:
+    from ..core.node import Edge
+    from ..core.op import Op
+    from ..tensors.tensor import Tensor
 
-def get_gradient_edge(tensor):
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Where the gradient of `tensor` goes, as (node, output_nr). Raises RuntimeError if it requires none."""
     edge = edge_of(tensor)
     if edge is None:
@@ -29,7 +37,7 @@ def get_gradient_edge(tensor):
     return GradientEdge(*edge)
 
 
-def increment_version(tensor):
+def increment_version(tensor: Tensor) -> None:
     """Say that the storage of `tensor` was written to by other means."""
     for t in (tensor,) if isinstance(tensor, Variable) else tensor:
         if t.version is not INFERENCE:
@@ -39,7 +47,7 @@ def increment_version(tensor):
 class _Packed(NamedTuple):
     """What hooks made of one saved value."""
 
-    hooks: "saved_tensors_hooks"
+    hooks: saved_tensors_hooks
     values: list  # one, or one for each tensor of a sequence
     edges: list  # where the tensors were in the graph
     several: bool
@@ -55,18 +63,18 @@ class saved_tensors_hooks(Handler):
 
     packs = True
 
-    def __init__(self, pack_hook, unpack_hook):
+    def __init__(self, pack_hook: Callable[..., Any], unpack_hook: Callable[..., Any]) -> None:
         self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
 
-    def replaces(self, other):
+    def replaces(self, other: Any) -> bool:
         return isinstance(other, saved_tensors_hooks)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if state.no_saved_hooks is not None:
             raise RuntimeError(state.no_saved_hooks)
         return super().__enter__()
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Op, inputs: tuple[Tensor, ...], params: tuple[Any, ...]) -> Any:
         """Pack what the operation's node has just saved."""
         out = op(*inputs, *params)
         first = out[0] if isinstance(out, tuple) and out else out
@@ -76,7 +84,7 @@ class saved_tensors_hooks(Handler):
                 _pack(edge[0], name, self)
         return out
 
-    def packed(self, tensor):
+    def packed(self, tensor: Any) -> Any:
         """What pack_hook makes of a tensor. Raises RuntimeError if it wrote to it."""
         version = tensor.version[0]
         with no_grad():
@@ -89,7 +97,7 @@ class saved_tensors_hooks(Handler):
             )
         return value
 
-    def unpacked(self, value, edge):
+    def unpacked(self, value: Any, edge: Edge | None) -> Any:
         """The numbers that unpack_hook finds again, as a tensor at the saved one's old place in the graph."""
         outer = state.handlers, self.before
         try:
@@ -108,7 +116,7 @@ class saved_tensors_hooks(Handler):
         return out
 
 
-def _pack(node, name, hooks):
+def _pack(node: Node, name: str, hooks: saved_tensors_hooks) -> None:
     """Put what hooks make of a saved value in its place."""
     value = getattr(node, name)
     if value is None or number_of(value) is not None:  # a number is no tensor that hooks could move
@@ -122,15 +130,15 @@ def _pack(node, name, hooks):
     node.status = PACKED
 
 
-def _unpack(node):
+def _unpack(node: Node) -> Node:
     """A twin of the node with the saved tensors unpacked, for one use."""
     twin = object.__new__(type(node))
     for slot in (*Node.__slots__[1:], *type(node).__slots__):
         if hasattr(node, slot):
             setattr(twin, slot, getattr(node, slot))
     twin.status = 0
-    twin.info = {**node.info, "original": node}
-    for name, (hooks, values, edges, several) in node.info["packed"].items():
+    twin.info = {**node.metadata, "original": node}
+    for name, (hooks, values, edges, several) in node.metadata["packed"].items():
         tensors = [hooks.unpacked(v, edge) for v, edge in zip(values, edges, strict=True)]
         if name in node.op.inputs:
             setattr(twin, name, tensors if several else tensors[0])
@@ -147,22 +155,22 @@ def _unpack(node):
 class save_on_cpu(saved_tensors_hooks):
     """Saved tensors are copied (there is only one device): what a node saved survives in-place writes."""
 
-    def __init__(self, pin_memory=False, device_type="cuda"):
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: t.clone(), lambda t: t)
 
 
 class disable_saved_tensors_hooks:
     """Context manager: inside, saved_tensors_hooks raises RuntimeError with `error_message`; so does entering it inside of them."""
 
-    def __init__(self, error_message):
+    def __init__(self, error_message: str) -> None:
         self.message = error_message
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         if any([isinstance(h, saved_tensors_hooks) for h in state.handlers]):
             raise RuntimeError(self.message)
         self.before, state.no_saved_hooks = state.no_saved_hooks, self.message
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.no_saved_hooks = self.before
 
 
@@ -175,21 +183,27 @@ class _Kept(Handler):
 
     in_second_run = True
 
-    def __init__(self):
-        self.cloned = weakref.WeakKeyDictionary()  # handle that nodes hold: the copy
-        self.original = weakref.WeakKeyDictionary()  # handle: (the tensor itself, its version)
-        self.tid_to_weakhandle = weakref.WeakValueDictionary()  # place in memory and version: handle
+    def __init__(self) -> None:
+        self.cloned: weakref.WeakKeyDictionary[_Handle, Tensor] = (
+            weakref.WeakKeyDictionary()
+        )  # handle that nodes hold: the copy
+        self.original: weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]] = (
+            weakref.WeakKeyDictionary()
+        )  # handle: (the tensor itself, its version)
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[Any, _Handle] = (
+            weakref.WeakValueDictionary()
+        )  # place in memory and version: handle
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Op, inputs: tuple[Tensor, ...], params: tuple[Any, ...]) -> Any:
         return op(*inputs, *params)
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget it: the graphs recorded so far cannot be gone through any more."""
         self.cloned.clear()
         self.original.clear()
         self.tid_to_weakhandle.clear()
 
-    def pack(self, tensor):
+    def pack(self, tensor: Tensor) -> _Handle:
         """The handle of `tensor` as it is now: one for all nodes that save it."""
         if tensor.batched:
             handle = _Handle()
@@ -197,15 +211,15 @@ class _Kept(Handler):
             return handle
         array = tensor.array
         place = (address(array), array.shape, array.strides, array.dtype, tensor.version[0])
-        handle = self.tid_to_weakhandle.get(place)
-        if handle is None or handle not in self.original or self.original[handle][0].version is not tensor.version:
-            handle = self.tid_to_weakhandle[place] = _Handle()
+        known = self.tid_to_weakhandle.get(place)
+        if known is None or known not in self.original or self.original[known][0].version is not tensor.version:
+            known = self.tid_to_weakhandle[place] = _Handle()
             value = wrap(array)
             value.version = tensor.version
-            self.original[handle] = value, tensor.version[0]
-        return handle
+            self.original[known] = value, tensor.version[0]
+        return known
 
-    def unpack(self, handle):
+    def unpack(self, handle: _Handle) -> Tensor:
         if handle in self.cloned:
             return self.cloned[handle]
         if handle not in self.original:
@@ -219,19 +233,19 @@ class _Kept(Handler):
             )
         return value
 
-    def writes(self, x):
+    def writes(self, x: Tensor) -> None:
         if not x.batched:
             self._copy(lambda value: value.version is x.version or owner_of(value.array) is owner_of(x.array))
 
-    def updates(self, optimizer, begins):
+    def updates(self, optimizer: Any, begins: bool) -> None:
         if begins:
             self._copy(lambda value: True)
 
-    def accumulated(self, x, g):
+    def accumulated(self, x: Any, g: Any) -> None:
         if x._grad is not None:
             self.writes(x._grad)
 
-    def _copy(self, concerned):
+    def _copy(self, concerned: Callable[..., Any]) -> None:
         for handle, (value, version) in list(self.original.items()):
             if concerned(value) and value.version[0] == version:
                 self.cloned[handle] = wrap(value.array.copy())
@@ -245,7 +259,7 @@ class allow_mutation_on_saved_tensors:
     object with clear().
     """
 
-    def __enter__(self):
+    def __enter__(self) -> _Kept:
         if any([isinstance(h, _Kept) for h in state.handlers]):
             raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
         self.kept = _Kept()
@@ -254,7 +268,7 @@ class allow_mutation_on_saved_tensors:
         self.hooks.__enter__()
         return self.kept
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         self.kept.clear()
         self.hooks.__exit__(*exc)
         self.kept.__exit__(*exc)
@@ -263,10 +277,10 @@ class allow_mutation_on_saved_tensors:
 class SavedTensor:
     """One value that a node saved (`grad_fn._raw_saved_*`), to hang hooks on."""
 
-    def __init__(self, node, name):
+    def __init__(self, node: Node, name: str) -> None:
         self.node, self.name = node, name
 
-    def register_hooks(self, pack_hook, unpack_hook):
+    def register_hooks(self, pack_hook: Callable[..., Any], unpack_hook: Callable[..., Any]) -> None:
         """As saved_tensors_hooks, for this value. Raises RuntimeError if it is None, was freed, or has hooks."""
         node, name = self.node, self.name
         if node.status == FREED:
@@ -288,7 +302,7 @@ class SavedTensor:
 Node.raw_saved = SavedTensor
 
 
-def register_multi_grad_hook(tensors, fn, *, mode="all"):
+def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> _Handles:
     """Call `fn` when the gradients of several tensors are there. Returns a handle with remove().
 
     mode "all"  fn(list of gradients), once in each backward pass, after the last of those that the pass reaches; None for the others
@@ -300,10 +314,12 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     tensors = tuple(tensors)
     if mode == "all" and any([edge_of(t) is None for t in tensors]):
         raise AssertionError("Expected gradient function to be set")
-    buffers = weakref.WeakKeyDictionary()  # backward pass: [how many are to come, gradients so far]
+    buffers: weakref.WeakKeyDictionary[Any, list[Any]] = (
+        weakref.WeakKeyDictionary()
+    )  # backward pass: [how many are to come, gradients so far]
     lock = threading.Lock()
 
-    def hook(i, g):
+    def hook(i: int, g: Tensor) -> None:
         running = state.running
         with lock:
             if running not in buffers:
@@ -325,10 +341,10 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
 class _Handles(RemovableHandle):
     """One handle for several."""
 
-    def __init__(self, handles):
+    def __init__(self, handles: list[RemovableHandle]) -> None:
         self.handles = tuple(handles)
 
-    def remove(self):
+    def remove(self) -> None:
         for handle in self.handles:
             handle.remove()
 
@@ -349,7 +365,7 @@ class SavedRow(NamedTuple):
     why: str  # "", "shared", "leaf" (it would be in memory anyway) or "checkpoint"
 
 
-def saved_rows(tensors):
+def saved_rows(tensors: Any) -> list[SavedRow]:
     """What the nodes behind `tensors` hold for the backward pass, newest node first: a list of SavedRow. minigrad's own.
 
     Each storage is counted once. Parameters and other leaves are listed, but not counted: they are in memory anyway.
@@ -376,7 +392,7 @@ def saved_rows(tensors):
     return rows
 
 
-def saved_bytes(tensors):
+def saved_bytes(tensors: Any) -> int:
     """How many bytes the graph behind `tensors` holds for the backward pass, every storage counted once, leaves not. minigrad's own.
 
     >>> import minigrad as torch
@@ -387,7 +403,7 @@ def saved_bytes(tensors):
     return sum(row.bytes for row in saved_rows(tensors) if row.counted)
 
 
-def _held(node):
+def _held(node: Node) -> Iterator[Any]:
     """(name, array or tensor, why) for everything that a node keeps alive."""
     if hasattr(node, "saved_rows"):  # a custom Function
         yield from _flat(node.saved_rows())
@@ -402,7 +418,7 @@ def _held(node):
             yield from _flat([(slot, getattr(node, slot, None))])
 
 
-def _flat(pairs):
+def _flat(pairs: list[Any]) -> Iterator[Any]:
     for name, value in pairs:
         if isinstance(value, (Variable, np.ndarray)):
             yield name, value, ""

@@ -4,6 +4,11 @@ What does not live here: the loop (engine.py) and the registering of hooks (node
 these are wrapped for them, so a pass without hooks pays nothing. Each function takes and returns gradients as the pass has them.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..core import errors
@@ -12,8 +17,12 @@ from ..core.grad_mode import set_grad_enabled
 from ..core.variable import Variable, wrap
 from .accumulate import accumulate
 
+if TYPE_CHECKING:
+    from ..core.node import Node
+    from ..tensors.tensor import Tensor
 
-def tensor_hooks(node, g, graph):
+
+def tensor_hooks(node: Node, g: Any, graph: bool) -> Any:
     """Each hook of an output sees its gradient (None if none arrived) and may return another; then retain_grad keeps it."""
     hooks, gs = node.hooks, _as_list(node, g)
     with _recording(graph):
@@ -30,18 +39,18 @@ def tensor_hooks(node, g, graph):
     return gs if type(node.shape) is list else gs[0]
 
 
-def pre_hooks(node, g, graph):
+def pre_hooks(node: Node, g: Any, graph: bool) -> list[Any] | np.ndarray | None:
     """`hook(grad_outputs)` may return other grad_outputs."""
     gs = _run(node.hooks.pre, _as_list(node, g), graph)
     return gs if type(node.shape) is list else gs[0]
 
 
-def post_hooks(node, g, sent, graph):
+def post_hooks(node: Node, g: Any, sent: Sequence[Any], graph: bool) -> tuple[Any, ...]:
     """`hook(grad_inputs, grad_outputs)` may return other grad_inputs."""
     return tuple(_run(node.hooks.post, sent, graph, tuple([_tensor(t) for t in _as_list(node, g)])))
 
 
-def _run(hooks, values, graph, *more):
+def _run(hooks: dict[int, Callable[..., Any]], values: Sequence[Any], graph: bool, *more: Any) -> list[Any]:
     ts = tuple([_tensor(t) for t in values])
     with _recording(graph):
         for hook in list(hooks.values()):
@@ -58,26 +67,26 @@ def _run(hooks, values, graph, *more):
     return [t if graph or t is None else t.array for t in ts]
 
 
-def _recording(graph):
+def _recording(graph: bool) -> set_grad_enabled:
     """A pass on Tensors has set whether it is recorded itself; one on ndarrays never is."""
     return set_grad_enabled(graph and state.grad)
 
 
-def _as_list(node, g):
+def _as_list(node: Node, g: Any) -> list[Any]:
     if type(node.shape) is not list:
         return [g]
     return [None] * len(node.shape) if g is None else list(g)
 
 
-def _tensor(g):
+def _tensor(g: Tensor | np.generic | np.ndarray | None) -> Tensor | None:
     return g if g is None or isinstance(g, Variable) else wrap(np.asarray(g))
 
 
-def _name(hook):
+def _name(hook: Callable[..., Any]) -> str:
     return getattr(hook, "__name__", type(hook).__name__)
 
 
-def _checked(hook, new, old):
+def _checked(hook: Callable[..., Any], new: Tensor | int, old: Tensor | None) -> Tensor:
     """What a hook returned instead of `old`. Raises PyTorch's error unless it is a tensor of the same dtype and shape."""
     if old is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")

@@ -7,6 +7,11 @@ A write runs the ordinary row on the old value, copies the result over the stora
 place in the graph. Through a view, the base gets a `copy_slices` node and the view's own place is made again from it when asked for.
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..core import dtypes, errors, facts, variable
@@ -18,8 +23,12 @@ from ..ops.activations import threshold_
 from ..ops.index import masked_fill
 from ..ops.shape import cast, clone, copy, copy_slices, fill, fill_tensor, zero
 
+if TYPE_CHECKING:
+    from ..core.node import Edge
+    from ..tensors.tensor import Tensor
 
-def write(x, op, *args):
+
+def write(x: Any, op: Any, *args: Any) -> Tensor:
     """`x.op_(*args)`: replace the numbers of `x` by op(x, *args). Returns x."""
     check(x, *args)
     _check_overlap(x, () if op is fill_tensor else args, op in IDEMPOTENT)  # the one number is read before
@@ -37,14 +46,14 @@ def write(x, op, *args):
     return overwrite(x, out)
 
 
-def _keep(old):
+def _keep(old: Tensor) -> None:
     """Let an operand have a copy of its numbers, before the storage is overwritten."""
     if not old.batched:
         old.array = old.array.copy()
     old.version, old.view_meta = [old.version[0]], None
 
 
-def check(x, *sources):
+def check(x: Tensor, *sources: Any) -> None:
     """Raise PyTorch's error if recording makes a write of `sources` into `x` meaningless."""
     involved = requires(x) or any([isinstance(s, Variable) and requires(s) for s in sources])
     if not state.grad or not involved:
@@ -94,7 +103,7 @@ IDEMPOTENT = {
 }  # each writes the same into places that are one: PyTorch lets them
 
 
-def _check_overlap(x, sources, idempotent=False):
+def _check_overlap(x: Tensor, sources: tuple[Any, ...], idempotent: bool = False) -> None:
     """Raise if elements of `x` share a place, or some of `sources` lies partly where `x` is written: the result would be chance."""
     array = x.array
     if not (array.flags.c_contiguous or idempotent) and array.size > 1:
@@ -122,11 +131,11 @@ def _check_overlap(x, sources, idempotent=False):
             )
 
 
-def _owner(array):
+def _owner(array: np.ndarray) -> np.ndarray:
     return array if array.base is None else array.base
 
 
-def _partly(a, b):
+def _partly(a: np.ndarray, b: np.ndarray) -> bool:
     """Do two dense arrays share some memory, and are not the same elements in the same order? Others are not looked at, as in PyTorch."""
     (start, end), (start_b, end_b) = np.lib.array_utils.byte_bounds(a), np.lib.array_utils.byte_bounds(b)
     if end - start != a.nbytes or end_b - start_b != b.nbytes or end <= start_b or end_b <= start:
@@ -134,11 +143,11 @@ def _partly(a, b):
     return (start, end, _steps(a)) != (start_b, end_b, _steps(b))
 
 
-def _steps(a):
+def _steps(a: np.ndarray) -> list[int]:
     return [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1]
 
 
-def overwrite(x, out):
+def overwrite(x: Any, out: Any) -> Tensor:
     """Put the numbers of `out` into the storage of `x`, and its history behind `x`."""
     if out.array.shape != x.array.shape:
         raise errors.new(
@@ -183,7 +192,7 @@ def overwrite(x, out):
     return x
 
 
-def fitting(x, out):
+def fitting(x: Tensor, out: Tensor) -> Tensor:
     """The result `out`. Raises RuntimeError if its dtype cannot be written into `x`."""
     if not dtypes.can_cast(out.dtype, x.dtype):
         result, desired = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (out, x))
@@ -195,7 +204,7 @@ def fitting(x, out):
     return out
 
 
-def reshape_(x, view):
+def reshape_(x: Any, view: Callable[..., Any]) -> Tensor:
     """x.t_() and its kind: `x` becomes the view of itself that `view` makes; its numbers stay where they are. Returns x."""
     check(x)
     old = alias(x)
@@ -222,7 +231,7 @@ def reshape_(x, view):
     return x
 
 
-def _value_before(x):
+def _value_before(x: Tensor) -> Tensor:
     """What `x` is before it is written to, as an operand."""
     old = alias(x)
     old.edge = edge_before(x, old.edge)
@@ -234,14 +243,14 @@ def _value_before(x):
     return old
 
 
-def edge_before(x, edge):
+def edge_before(x: Any, edge: Edge | None) -> Edge | None:
     """The edge of `x` for a write. A view where hooks wait gets a new place: in PyTorch they wait for a value that is no more."""
     if x.view_meta is None or x.edge is None or x.edge[0].hooks is None:
         return edge
     return variable.view_again(x.view_meta.base, x.view_meta.view_func).edge
 
 
-def copy_(x, source, sentence=None, idempotent=False):
+def copy_(x: Any, source: Tensor, sentence: str | None = None, idempotent: bool = False) -> Tensor:
     """Replace the numbers of `x` by those of `source`, broadcast and cast to x's dtype. Returns x.
 
     idempotent  what is written into places that are one is the same

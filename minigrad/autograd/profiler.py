@@ -7,48 +7,57 @@ A row of the table is an operation (`aten::mm`), a node of the backward pass (`M
 are called there.
 """
 
+from __future__ import annotations
+
 import json
 import threading
 import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..core.dispatch import Handler, Mode, state
 from ..core.variable import Variable
 
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+
 
 class FunctionEvent:
     """One call: name, when it began and ended (microseconds), what ran inside."""
 
-    def __init__(self, name, start, shapes=(), thread=0):
+    def __init__(self, name: str, start: float, shapes: Any = (), thread: int = 0) -> None:
         self.name = self.key = name
         self.start, self.end, self.input_shapes, self.thread = start, start, list(shapes), thread
-        self.cpu_children, self.cpu_parent, self.bytes = [], None, 0
+        self.cpu_children: list[Any] = []
+        self.cpu_parent: Any = None
+        self.bytes = 0
         self.count = 1
 
     @property
-    def cpu_time_total(self):
+    def cpu_time_total(self) -> float:
         return self.end - self.start
 
     cpu_time = cpu_time_total
 
     @property
-    def self_cpu_time_total(self):
+    def self_cpu_time_total(self) -> float:
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<FunctionEvent name={self.name} cpu_time={_time(self.cpu_time_total)} self_cpu_time={_time(self.self_cpu_time_total)}>"
 
 
 class FunctionEventAvg:
     """All calls of one name."""
 
-    def __init__(self, key, shapes=()):
+    def __init__(self, key: str, shapes: Sequence[Any] = ()) -> None:
         self.key, self.input_shapes = key, list(shapes)
         self.count, self.cpu_time_total, self.self_cpu_time_total = 0, 0.0, 0.0
         self.cpu_memory_usage = self.self_cpu_memory_usage = 0
 
-    def add(self, event):
+    def add(self, event: FunctionEvent) -> Self:
         self.count += 1
         # A block inside one of the same name is in that one's time already.
         parent = event.cpu_parent
@@ -61,25 +70,25 @@ class FunctionEventAvg:
         return self
 
     @property
-    def cpu_time(self):
+    def cpu_time(self) -> Any:
         return self.cpu_time_total / self.count if self.count else 0.0
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<FunctionEventAvg key={self.key} self_cpu_time={_time(self.self_cpu_time_total)} cpu_time={_time(self.cpu_time)} "
             f"input_shapes={self.input_shapes or ''} cpu_memory_usage={self.cpu_memory_usage}>"
         )
 
 
-def _bytes_of(event):
+def _bytes_of(event: FunctionEvent) -> int:
     return event.bytes + sum(map(_bytes_of, event.cpu_children))
 
 
-def _time(us):
+def _time(us: float) -> str:
     return f"{us / 1e6:.3f}s" if us >= 1e6 else f"{us / 1e3:.3f}ms" if us >= 1e3 else f"{us:.3f}us"
 
 
-def _memory(n):
+def _memory(n: int) -> str:
     for unit, size in (("GB", 2**30), ("MB", 2**20), ("KB", 2**10)):
         if abs(n) >= size:
             return f"{n / size:.2f} {unit}"
@@ -89,15 +98,15 @@ def _memory(n):
 class EventList(list):
     """A list of events, or of their averages, that prints as a table."""
 
-    def __init__(self, events=(), total=0.0, shapes=False, memory=False):
+    def __init__(self, events: Any = (), total: float = 0.0, shapes: bool = False, memory: bool = False) -> None:
         super().__init__(events)
         self.total, self.shapes, self.memory = total, shapes, memory
 
     @property
-    def self_cpu_time_total(self):
+    def self_cpu_time_total(self) -> float:
         return sum(e.self_cpu_time_total for e in self)
 
-    def total_average(self):
+    def total_average(self) -> Any:
         total = FunctionEventAvg("Total")
         for e in self:
             total.count += e.count
@@ -106,9 +115,16 @@ class EventList(list):
         return total
 
     def table(
-        self, sort_by=None, row_limit=100, max_src_column_width=75, max_name_column_width=55, max_shapes_column_width=80, header=None,
-        top_level_events_only=False, time_unit=None,
-    ):  # fmt: skip
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_src_column_width: int = 75,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: Any = None,
+        top_level_events_only: bool = False,
+        time_unit: Any = None,
+    ) -> str:
         """The events as text. sort_by: "cpu_time_total", "self_cpu_time_total", "cpu_time", "count", "cpu_memory_usage", ... (largest "
         "first)."""
         events = list(self)
@@ -147,10 +163,12 @@ class EventList(list):
         lines += ["  ".join(c.rjust(w) for c, w in zip(r, widths, strict=True)) + "  " for r in rows]
         return "\n".join([*lines, rule, f"Self CPU time total: {_time(self.self_cpu_time_total)}", ""])
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.table()
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
         """One row per name (and input shapes)."""
         found: dict = {}
         for e in self:
@@ -158,7 +176,7 @@ class EventList(list):
             found.setdefault(key, FunctionEventAvg(e.name, e.input_shapes if group_by_input_shape else ())).add(e)
         return EventList(found.values(), self.total, group_by_input_shape, self.memory)
 
-    def export_chrome_trace(self, path):
+    def export_chrome_trace(self, path: Any) -> None:
         """The events as JSON for chrome://tracing or ui.perfetto.dev."""
         with open(path, "w") as file:
             json.dump(
@@ -181,11 +199,13 @@ class EventList(list):
 class _Recorder(Handler):
     """Times operations, and what the backward pass and custom Functions call."""
 
-    def __init__(self, shapes, memory):
+    def __init__(self, shapes: bool, memory: bool) -> None:
         self.shapes, self.memory = shapes, memory
-        self.events, self.open, self.thread = [], [], threading.get_ident()
+        self.events: list[Any] = []
+        self.open: list[Any] = []
+        self.thread = threading.get_ident()
 
-    def begin(self, name, shapes=()):
+    def begin(self, name: str, shapes: Sequence[Any] = ()) -> FunctionEvent:
         event = FunctionEvent(name, time.perf_counter_ns() / 1e3, shapes, self.thread)
         event.cpu_parent = self.open[-1] if self.open else None
         if event.cpu_parent is not None:
@@ -194,12 +214,12 @@ class _Recorder(Handler):
         self.open.append(event)
         return event
 
-    def finish(self, event):
+    def finish(self, event: FunctionEvent) -> None:
         event.end = time.perf_counter_ns() / 1e3
         while self.open and self.open.pop() is not event:
             pass
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Any, inputs: tuple[Tensor, ...], params: tuple[Any, ...]) -> Tensor:
         flat = inputs[0] if op.tensor_list else inputs
         shapes = [list(x.array.shape) if isinstance(x, Variable) else [] for x in flat] if self.shapes else ()
         event = self.begin("aten::" + op.name.removeprefix("_"), shapes)
@@ -214,7 +234,7 @@ class _Recorder(Handler):
                     event.bytes += array.nbytes
         return out
 
-    def backward(self, steps):
+    def backward(self, steps: Iterator[Any]) -> None:
         """Run a backward pass, one event for each node. What lies between two nodes, such as sums and the order, belongs to the second."""
         event = self.begin("autograd::engine")
         try:
@@ -230,7 +250,7 @@ class _Recorder(Handler):
             self.finish(event)
             raise
 
-    def forget(self, event):
+    def forget(self, event: FunctionEvent) -> None:
         """The end of the loop belongs to no node."""
         self.events.remove(event)
         if event.cpu_parent is not None:
@@ -252,14 +272,24 @@ class profile:
     """
 
     def __init__(
-        self, enabled=True, *, use_cuda=False, use_device=None, record_shapes=False, with_flops=False, profile_memory=False,
-        with_stack=False,
-        with_modules=False, use_kineto=False, use_cpu=True, **more,
-    ):  # fmt: skip
+        self,
+        enabled: bool = True,
+        *,
+        use_cuda: bool = False,
+        use_device: Any = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+        **more: Any,
+    ) -> None:
         self.enabled, self.record_shapes, self.profile_memory = enabled, record_shapes, profile_memory
-        self.function_events = None
+        self.function_events: EventList | None = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if self.enabled:
             if state.profiler is not None:
                 raise RuntimeError("Can't disable Kineto profiler when it's not running")
@@ -267,7 +297,7 @@ class profile:
             state.profiler = self.recorder.__enter__()
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         if self.enabled:
             self.recorder.__exit__(*exc)
             state.profiler = None
@@ -275,28 +305,30 @@ class profile:
                 self.recorder.events, shapes=self.record_shapes, memory=self.profile_memory
             )
 
-    def _events(self):
+    def _events(self) -> EventList:
         if self.function_events is None:
             raise AssertionError("Profiler didn't finish running")
         return self.function_events
 
-    def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False):
+    def key_averages(
+        self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
+    ) -> EventList:
         return self._events().key_averages(group_by_input_shape)
 
-    def table(self, *args, **kwargs):
+    def table(self, *args: Any, **kwargs: Any) -> Any:
         return self._events().table(*args, **kwargs)
 
-    def total_average(self):
+    def total_average(self) -> Any:
         return self._events().total_average()
 
-    def export_chrome_trace(self, path):
+    def export_chrome_trace(self, path: Any) -> None:
         self._events().export_chrome_trace(path)
 
     @property
-    def self_cpu_time_total(self):
+    def self_cpu_time_total(self) -> Any:
         return self._events().self_cpu_time_total
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "<unfinished torch.autograd.profile>" if self.function_events is None else str(self.function_events)
 
     __repr__ = __str__
@@ -305,20 +337,20 @@ class profile:
 class record_function(Mode):
     """Context manager and decorator: a block with a name of its own in the table."""
 
-    def __init__(self, name, args=None):
+    def __init__(self, name: str, args: Any = None) -> None:
         self.name, self.args = name, args
 
-    def __enter__(self):
+    def __enter__(self) -> Any:
         self.recorder = state.profiler
         if self.recorder is not None:
             self.event = self.recorder.begin(self.name)
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         if self.recorder is not None:
             self.recorder.finish(self.event)
 
-    def clone(self):
+    def clone(self) -> Any:
         return record_function(self.name, self.args)
 
 

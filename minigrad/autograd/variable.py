@@ -1,13 +1,20 @@
 """torch.autograd.Variable: what tensors with gradients were called before PyTorch 0.4."""
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from ..core import variable
 from ..core.dispatch import NOT_RUNNING, state
 
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+
 
 class _TensorsAreVariables(type):
-    def __instancecheck__(cls, instance):
+    def __instancecheck__(cls, instance: Tensor) -> bool:
         return isinstance(instance, variable.Variable)
 
 
@@ -15,7 +22,7 @@ class _Engine:
     """The part of PyTorch's engine object that programs use."""
 
     @staticmethod
-    def queue_callback(callback):
+    def queue_callback(callback: Callable[..., Any]) -> None:
         """Call `callback()` when the backward pass that runs now is done. Raises RuntimeError outside of one."""
         if state.running is NOT_RUNNING:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")
@@ -27,7 +34,7 @@ class Variable(metaclass=_TensorsAreVariables):
 
     _execution_engine = _Engine()
 
-    def __new__(cls, data=None, requires_grad=False, volatile=None):
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Any:
         if volatile is not None:
             warnings.warn(
                 "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
@@ -36,4 +43,5 @@ class Variable(metaclass=_TensorsAreVariables):
             )
         if not isinstance(data, variable.Variable):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
-        return data.data.requires_grad_(requires_grad)
+        tensor: Any = data
+        return tensor.data.requires_grad_(requires_grad)

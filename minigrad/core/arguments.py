@@ -4,14 +4,21 @@ What lives here: `forgiving`, a decorator, and `recover`, which it and the rows 
 TypeError is what starts the second look.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from . import dtypes, errors
 from .dispatch import state
 from .facts import ArgumentType
 from .variable import Variable
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 ALIASES = {
     "axis": "dim",
@@ -36,14 +43,14 @@ OF_ONE = {
 _UNKNOWN = re.compile(r"got an unexpected keyword argument '(\w+)'")
 
 
-def forgiving(function, name=None):
+def forgiving(function: Callable[..., Any], name: Any = None) -> Callable[..., Any]:
     """Decorator: `function` (publicly called `name`) takes numpy's names for its arguments too (axis, keepdims).
 
     If a name is neither, the error says what the function takes.
     """
 
     @functools.wraps(function)
-    def call(*args, **kwargs):
+    def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except AttributeError as error:
@@ -63,7 +70,9 @@ _TENSORS = frozenset(
 )
 
 
-def _no_tensor(error, function, name, args, kwargs):
+def _no_tensor(
+    error: Any, function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[Any, Any]
+) -> BaseException:
     """The error to raise for an AttributeError: PyTorch's TypeError, if it was about an argument that is no tensor."""
     given = dict(zip(inspect.signature(function).parameters, args, strict=False)) | kwargs
     for position, (parameter, value) in enumerate(given.items(), 1):
@@ -79,7 +88,7 @@ def _no_tensor(error, function, name, args, kwargs):
     return error
 
 
-def _written(name, result, out, args):
+def _written(name: str, result: Any, out: Any, args: Any) -> Any:
     """`out` (a tensor, or as many as there are results) with the result written into it."""
     if out is None:
         return result
@@ -109,7 +118,14 @@ def _written(name, result, out, args):
     return out.copy_(result)
 
 
-def recover(error, function, name, parameters, args, kwargs):
+def recover(
+    error: BaseException,
+    function: Callable[..., Any],
+    name: str,
+    parameters: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Tensor | tuple[Tensor, ...]:
     """Call again if `error` was about an argument that has another name here; otherwise raise it, explained."""
     found = _UNKNOWN.search(str(error))
     if not found or found[1] not in kwargs:
@@ -120,7 +136,7 @@ def recover(error, function, name, parameters, args, kwargs):
         unknown == "input" and not args and (name, unknown) not in OF_ONE
     ):  # torch.linalg.det(input=...), whose parameter is A
         known = next(iter(parameters))
-    if known in parameters and known not in kwargs:
+    if known is not None and known in parameters and known not in kwargs:
         return forgiving(function)(*args, **{known if k == unknown else k: v for k, v in kwargs.items()})
     if unknown == "size" and not args:  # zeros(size=(2, 3))
         return forgiving(function)(kwargs["size"], **{k: v for k, v in kwargs.items() if k != "size"})

@@ -1,14 +1,21 @@
 """Numbers as tensors: the constants that operations and writes make of Python numbers and arrays."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from . import dtypes
 from .variable import Variable, meta_of, wrap
 
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+
 numbers: dict = {}  # type of the number: {(number, dtype character or None): its 0-d Tensor}; 1, 1.0 and True are equal, but not the same
 
 
-def constant(value, dtype=None):
+def constant(value: Any, dtype: Any = None) -> Tensor:
     """A number as a 0-d Tensor of `dtype`, which cannot be written to. Cached, because `x * 0.5` in a loop should not make one each time.
 
     It never leaves the engine: who asks a node for what it saved gets `number_of` it.
@@ -30,12 +37,12 @@ def constant(value, dtype=None):
     return t
 
 
-def number_of(x):
+def number_of(x: Any) -> float | None:
     """The Python number that was wrapped as the operand `x`, or None if `x` is an ordinary tensor."""
     return x.meta.number if isinstance(x, Variable) and x.meta is not None else None
 
 
-def as_tensor_like(value, x):
+def as_tensor_like(value: Any, x: Tensor) -> Any:
     """A value to write into `x`: as it is if a Tensor, else made one of x's dtype."""
     if isinstance(value, Variable):
         return value
@@ -44,7 +51,7 @@ def as_tensor_like(value, x):
     return wrap(dtypes.native(np.asarray(value, dtype=x.array.dtype)))
 
 
-def zeros_like(x, requires_grad=False):
+def zeros_like(x: Tensor, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of `x`."""
     zeros = wrap(np.zeros_like(x.array))
     zeros.requires = requires_grad

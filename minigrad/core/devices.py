@@ -1,19 +1,26 @@
 """The CPU device. Asking for any other device raises."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import errors
 from .facts import NoCuda
+
+if TYPE_CHECKING:
+    pass
 
 
 class device:
     """torch.device("cpu"). Raises AssertionError for "cuda" and RuntimeError for what is no device: minigrad computes on the CPU."""
 
     __slots__ = ("index", "type")
+    index: int | None
+    type: str
 
-    def __init__(self, name, index=None):
+    def __init__(self, name: Any, index: Any = None) -> None:
         if isinstance(name, device):
             name = name.type
         kind, _, number = str(name).partition(":")
@@ -31,19 +38,20 @@ class device:
             raise errors.new(RuntimeError, f"Invalid device string: '{name}'", instead=instead)
         self.type, self.index = kind, int(number) if number else index
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"device(type='{self.type}')"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.type
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return isinstance(other, device) and other.type == self.type
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.type)
 
 
+DeviceLike = device | str | int | None  # what the argument `device` may be
 CPU = device("cpu")
 
 
@@ -52,7 +60,7 @@ class layout:
 
     __slots__ = ()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "torch.strided"
 
 
@@ -64,17 +72,17 @@ class memory_format:
 
     __slots__ = ("name",)
 
-    def __init__(self, name):
+    def __init__(self, name: Any) -> None:
         self.name = name
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "torch." + self.name
 
 
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 
 
-def row_by_row(wanted, function, refusal=None) -> bool:
+def row_by_row(wanted: Any, function: str, refusal: str | None = None) -> bool:
     """Does the argument `memory_format` of a function ask for contiguous_format? Raises TypeError for what is no memory format, and
     RuntimeError with the sentence `refusal` where the function cannot preserve one."""
     if wanted is None:

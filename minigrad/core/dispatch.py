@@ -9,12 +9,17 @@ operation by calling `op(*inputs, *params)`. Forward mode, vmap, autocast, the p
 saved tensors, compilation and the views' listeners are handlers: subclasses of `Handler`.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 class Running(list):
@@ -36,19 +41,19 @@ NOT_RUNNING = Running()
 class State(threading.local):
     """Set in `__init__`, which runs once in each thread: a default on the class would take three times as long to read."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.grad = True  # is a graph recorded?
         self.inference = False
         self.anomaly: bool | str = (
             False  # False, True (check NaN and remember the forward lines), "inf too" or "no check"
         )
         self.inputs_given = False  # is this a backward pass to given inputs (autograd.grad)?
-        self.profiler = None  # who times nodes and custom Functions (profiler.py)
+        self.profiler: Any = None  # who times nodes and custom Functions (profiler.py)
         self.handlers: tuple = ()
-        self.no_saved_hooks = None  # why saved_tensors_hooks is forbidden (autograd/graph.py)
+        self.no_saved_hooks: str | None = None  # why saved_tensors_hooks is forbidden (autograd/graph.py)
         self.running = NOT_RUNNING  # the backward pass that runs now (engine.py)
         self.transforms = 0  # how many torch.func transforms are running
-        self.vmap = None  # the innermost of them that is a vmap (batching.py)
+        self.vmap: Any = None  # the innermost of them that is a vmap (batching.py)
 
 
 state = State()
@@ -57,16 +62,16 @@ state = State()
 class Mode:
     """Base of the switches: usable as a context manager and as a decorator (of generator functions too: on while the body runs)."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         raise NotImplementedError
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         raise NotImplementedError
 
-    def clone(self):
+    def clone(self) -> Any:
         return self.__class__()
 
-    def __call__(self, function):
+    def __call__(self, function: Any) -> Callable[..., Any]:
         if inspect.isclass(function):
             warnings.warn(
                 "Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or methods. "
@@ -78,15 +83,15 @@ class Mode:
             return self._wrap_generator(function)
 
         @functools.wraps(function)
-        def wrapped(*args, **kwargs):
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
             with self.clone():
                 return function(*args, **kwargs)
 
         return wrapped
 
-    def _wrap_generator(self, function):
+    def _wrap_generator(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def wrapped(*args, **kwargs):
+        def wrapped(*args: Any, **kwargs: Any) -> Iterator[Any]:
             generator = function(*args, **kwargs)
             send, value = generator.send, None
             try:
@@ -118,43 +123,43 @@ class Handler:
         None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
     )
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.before = state.handlers, self.before
         state.handlers = (*[h for h in state.handlers if not self.replaces(h)], self)
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         if self.before is not None:
             outer, self.before = self.before
             if len(outer) <= len(state.handlers):  # else it was left before, with what is around it
                 state.handlers = outer
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Any, inputs: Any, params: Any) -> Any:
         """Run op(*inputs, *params), or something in its place, and return what it gives."""
         raise NotImplementedError
 
-    def tangent(self, x):
+    def tangent(self, x: Any) -> Any:
         """Forward mode: the tangent that `x` carries here, or None."""
         return None
 
     # What is no operation, and still changes something. Each is told to the handlers that listen, before or after as it says.
 
-    def writes(self, x):
+    def writes(self, x: Tensor) -> None:
         """The numbers of `x` are about to be overwritten."""
 
-    def written(self, x, out):
+    def written(self, x: Tensor, out: Tensor) -> None:
         """The numbers of `out` have been written into `x`."""
 
-    def accumulated(self, x, g):
+    def accumulated(self, x: Tensor, g: Tensor) -> None:
         """`g` is about to be added to x.grad, outside of any graph."""
 
-    def schedules(self, scheduler, args):
+    def schedules(self, scheduler: Any, args: Any) -> None:
         """A learning rate scheduler begins to set the rates of its optimiser, in a step with these arguments, or (None) has done so."""
 
-    def updates(self, optimizer, begins):
+    def updates(self, optimizer: Any, begins: bool) -> None:
         """`optimizer` is about to change its parameters, or (begins False) has done so."""
 
-    def replaces(self, other) -> bool:
+    def replaces(self, other: Any) -> bool:
         """Does `other`, which listens outside of this, hear nothing inside?"""
         return False
 
@@ -162,18 +167,18 @@ class Handler:
 class handling(Handler):
     """Context manager: the function (op, inputs, params) hears every operation of this thread."""
 
-    def __init__(self, function):
+    def __init__(self, function: Any) -> None:
         self.function = function
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Any, inputs: tuple[Tensor, ...], params: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]:
         return self.function(op, inputs, params)
 
 
 class handling_none:
     """Context manager: no handler hears what happens inside (the engine's own bookkeeping)."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self.before, state.handlers = state.handlers, ()
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.handlers = self.before

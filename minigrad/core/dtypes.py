@@ -7,6 +7,8 @@ Promotion is not numpy's: in PyTorch an integer tensor plus a float tensor takes
 or a 0-d tensor changes the dtype only if it is of a higher category (bool < integer < floating point).
 """
 
+from __future__ import annotations
+
 import builtins
 from typing import Any
 
@@ -32,7 +34,7 @@ class dtype:
     is_signed: builtins.bool
     is_complex = False
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> dtype:
         raise TypeError("cannot create 'torch.dtype' instances")
 
     def __repr__(self) -> str:
@@ -41,7 +43,7 @@ class dtype:
     def __reduce__(self) -> str:  # pickle and deepcopy give back the one instance
         return self.name
 
-    def __getattr__(self, attribute: str):
+    def __getattr__(self, attribute: str) -> None:
         # Reached only where no slot answers, so the check costs the other dtypes nothing.
         if attribute == "numpy":
             raise TypeError(
@@ -304,7 +306,7 @@ class finfo:
     (1.1920928955078125e-07, 65504.0)
     """
 
-    def __init__(self, type: dtype | None = None):
+    def __init__(self, type: dtype | None = None) -> None:
         d = _default if type is None else type
         _expect_dtype("finfo", d)
         if not d.is_floating_point:
@@ -342,7 +344,7 @@ class iinfo:
     iinfo(min=-128, max=127, dtype=int8)
     """
 
-    def __init__(self, type: dtype):
+    def __init__(self, type: dtype) -> None:
         _expect_dtype("iinfo", type)
         if type.is_floating_point:
             raise TypeError("torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'")

@@ -5,14 +5,20 @@ for character, so that `str(error)` is that and no more; what you did, why it ca
 (BaseException.add_note), which tracebacks show below the message.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from . import facts as about
 from .absent import TABLE as LEFT_OUT
+
+if TYPE_CHECKING:
+    import numpy as np
 
 E = TypeVar("E", bound=Exception)
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -92,7 +98,7 @@ def type_name(thing: object) -> str:
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
 
-def no_kernel(kernel: str, dtype) -> NotImplementedError:
+def no_kernel(kernel: str, dtype: np.dtype) -> NotImplementedError:
     """PyTorch's error for a dtype that a function is not defined for. `dtype` is numpy's."""
     kind = TYPE_NAMES[dtype.name].removesuffix("Tensor")
     instead = (
@@ -112,7 +118,7 @@ def numpy_of_recorded() -> RuntimeError:
     )
 
 
-def nearest(name: str, known, prefix: str = "") -> str:
+def nearest(name: str, known: list[str], prefix: str = "") -> str:
     """What exists and is spelled nearly like `name`, as a hint: a slip of the pen, not another meaning (absent.py has those)."""
     import difflib
 
@@ -137,10 +143,10 @@ def refuse_import(fullname: str) -> None:
         raise left_out(ModuleNotFoundError, f"No module named '{fullname}'", path)
 
 
-def unknown_in(module: str, names):
+def unknown_in(module: str, names: Callable[..., Any]) -> Callable[..., Any]:
     """A `__getattr__` for a module of the public surface: one sentence for what it does not have, with the nearest that it has."""
 
-    def lookup(name: str):
+    def lookup(name: str) -> None:
         short = module.replace("minigrad", "torch", 1)
         if name.startswith("__"):
             raise AttributeError(name)
@@ -169,13 +175,13 @@ SCALAR_NAMES = {
 }  # fmt: skip
 
 
-def described(array) -> str:
+def described(array: np.ndarray) -> str:
     """PyTorch's short name of a tensor in messages: `torch.FloatTensor [3, 4]`, but `CPUBoolType [3]`."""
     kind = "CPUBoolType" if array.dtype.name == "bool" else f"torch.{TYPE_NAMES.get(array.dtype.name, 'Tensor')}"
     return f"{kind} [{', '.join(map(str, array.shape))}]"
 
 
-def modified(name: str, slot: str, array, version: int, expected: int, origin: str) -> RuntimeError:
+def modified(name: str, slot: str, array: np.ndarray, version: int, expected: int, origin: str) -> RuntimeError:
     """A tensor that the node called `name` saved was written to before the backward pass could use it."""
     which = f", which is output {origin}," if origin else ""
     return new(
@@ -206,7 +212,7 @@ def freed() -> RuntimeError:
     )
 
 
-def broadcast(arrays, fallback: Exception) -> Exception:
+def broadcast(arrays: Sequence[np.ndarray], fallback: Any) -> Exception:
     """The error for shapes that do not fit together; `fallback` if that was not the reason."""
     shapes = [a.shape for a in arrays]
     result: list[int] = []  # the sizes so far, from the right
@@ -231,7 +237,7 @@ def broadcast(arrays, fallback: Exception) -> Exception:
     return fallback
 
 
-def broadcast_to(source, target, sentence=None) -> RuntimeError:
+def broadcast_to(source: tuple[int, ...], target: tuple[int, ...], sentence: str | None = None) -> RuntimeError:
     """A tensor of shape `source` was written where only shapes that broadcast to `target` fit; `sentence` for x[key] = value."""
     extra = len(source) - len(target)
     facts = None

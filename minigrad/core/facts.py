@@ -4,6 +4,8 @@ The sentence of an error is PyTorch's and may change with PyTorch. Code that exp
 A class without fields only says which error it is.
 """
 
+from __future__ import annotations
+
 from typing import Any, dataclass_transform
 
 Shape = tuple[int, ...]
@@ -16,7 +18,7 @@ class Fact:
     It is none, because making fifty dataclasses takes 25 ms of every import of minigrad.
     """
 
-    def __init__(self, *values: Any, **named: Any):
+    def __init__(self, *values: Any, **named: Any) -> None:
         vars(self).update(zip(type(self).__annotations__, values, strict=False), **named)
 
     def __repr__(self) -> str:

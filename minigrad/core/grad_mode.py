@@ -3,14 +3,22 @@
 What lives here: the switches that people use, as in torch/autograd/grad_mode.py. What does not: the state that they set (dispatch.py).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from .dispatch import Mode, handling, state
 from .variable import INFERENCE, Variable
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+    from .op import Op
 
 
 class _Bare(Mode):
     """`@no_grad` works without parentheses, too."""
 
-    def __new__(cls, function=None):
+    def __new__(cls, function: Any = None) -> Any:
         return object.__new__(cls) if function is None else cls()(function)
 
 
@@ -24,49 +32,49 @@ class no_grad(_Bare):
     False
     """
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self.before, state.grad = state.grad, False
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.grad = self.before
 
 
 class enable_grad(_Bare):
     """Recording is on inside, even within `no_grad`."""
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self.before, state.grad = state.grad, True
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.grad = self.before
 
 
 class set_grad_enabled(Mode):
     """Switch recording on or off; as a plain call it stays, as a context manager it is undone at the end."""
 
-    def __init__(self, mode: bool):
+    def __init__(self, mode: bool) -> None:
         self.mode, self.before = bool(mode), state.grad
         state.grad = self.mode
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         state.grad = self.mode
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.grad = self.before
 
-    def __call__(self, function):
+    def __call__(self, function: Any) -> Any:
         state.grad = self.before  # used as a decorator: the construction must not change anything
         return super().__call__(function)
 
-    def clone(self):
+    def clone(self) -> Any:
         return set_grad_enabled(self.mode)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"set_grad_enabled(mode={self.mode})"
 
 
 @handling
-def _mark(op, inputs, params):
+def _mark(op: Op, inputs: Any, params: Any) -> Tensor | tuple[Tensor, ...]:
     """What an operation makes in inference mode, unless it is a view of a normal tensor, is an inference tensor."""
     out = op(*inputs, *params)
     for t in out if isinstance(out, tuple) else (out,):
@@ -75,7 +83,7 @@ def _mark(op, inputs, params):
     return out
 
 
-def leave_inference():
+def leave_inference() -> None:
     """End inference mode; who calls this puts `state.inference` and `state.handlers` back."""
     state.inference, state.handlers = False, tuple([h for h in state.handlers if h is not _mark])
 
@@ -83,22 +91,22 @@ def leave_inference():
 class inference_mode(Mode):
     """Like `no_grad`, and what is made inside can never be recorded later: such tensors have no version counter."""
 
-    def __new__(cls, mode=True):
+    def __new__(cls, mode: bool = True) -> Any:
         return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
-    def __init__(self, mode: bool = True):
+    def __init__(self, mode: bool = True) -> None:
         self.mode = mode
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self.before = state.grad, state.inference, state.handlers
         state.inference, state.grad = self.mode, not self.mode
         if self.mode:
             state.handlers = (*state.handlers, _mark)
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.grad, state.inference, state.handlers = self.before
 
-    def clone(self):
+    def clone(self) -> Any:
         return inference_mode(self.mode)
 
 
@@ -108,17 +116,17 @@ class set_multithreading_enabled(Mode):
 
     on = True
 
-    def __init__(self, mode: bool):
+    def __init__(self, mode: bool) -> None:
         self.mode, self.before = mode, set_multithreading_enabled.on
         set_multithreading_enabled.on = mode
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         pass
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         set_multithreading_enabled.on = self.before
 
-    def clone(self):
+    def clone(self) -> Any:
         return set_multithreading_enabled(self.mode)
 
 

@@ -4,12 +4,16 @@ What lives here: Node (one recorded operation), AccumulateGrad (the end of the g
 not: how a row becomes a node class (op.py) and the loop that runs nodes (engine.py).
 """
 
+from __future__ import annotations
+
 import itertools
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 from . import dtypes
 
 next_number = itertools.count().__next__  # creation order; the backward pass runs from high to low
+Edge = tuple["Node", int]  # where a gradient goes: to a node, as the gradient of its output with this number
 LIVE, FREED, PACKED = 0, 1, 2  # of a node's saved values: as recorded; freed; packed by saved_tensors_hooks
 
 
@@ -36,10 +40,10 @@ class Node:
     raw_saved: Any = None  # the class of what `_raw_saved_x` gives (autograd/graph.py)
     runs_without_gradient = False  # True: without a gradient, run with zeros (custom Functions)
 
-    def run(self, g, edges):
+    def run(self, g: Any, edges: Any) -> Any:
         raise NotImplementedError
 
-    def run_graph(self, g, edges):
+    def run_graph(self, g: Any, edges: Any) -> Any:
         raise NotImplementedError
 
     def release(self) -> None:
@@ -48,7 +52,7 @@ class Node:
         for slot in self.saves:
             setattr(self, slot, None)
 
-    def __call__(self, *grads):
+    def __call__(self, *grads: Any) -> Any:
         """Run this one node: the gradients of its outputs in (None: none), those of its inputs out; Tensors. Raises TypeError for
         another number of gradients than it has outputs."""
         several = type(self.shape) is list
@@ -65,7 +69,7 @@ class Node:
         return "torch::autograd::" + name if name in ("AccumulateGrad", "CopySlices", "NotImplemented") else name
 
     @property
-    def next_functions(self):
+    def next_functions(self) -> tuple[Any, ...]:
         """The nodes that gradients go to, each with the number of the output it was; (None, 0) for constants."""
         return tuple([(None, 0) if edge is None else edge for edge in self.edges])
 
@@ -81,7 +85,7 @@ class Node:
     requires_grad = True
 
     @property
-    def _input_metadata(self):
+    def _input_metadata(self) -> tuple[InputMetadata, ...]:
         several = type(self.shape) is list
         kinds, shapes = (self.dtype, self.shape) if several else ([self.dtype], [self.shape])
         return tuple(
@@ -91,11 +95,11 @@ class Node:
             ]
         )
 
-    def register_hook(self, hook):
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces grad_inputs."""
         return hooks_of(self).add("post", hook)
 
-    def register_prehook(self, hook):
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """`hook(grad_outputs)` runs before the node; what it returns replaces grad_outputs."""
         return hooks_of(self).add("pre", hook)
 
@@ -124,14 +128,14 @@ class Hooks:
 
     __slots__ = ("__weakref__", "accumulated", "post", "pre", "retain", "tensor")
 
-    def __init__(self):
-        self.tensor = {}  # output number: {key: hook}
-        self.pre = {}
-        self.post = {}
-        self.accumulated = {}
-        self.retain = {}  # output number: weak reference to the tensor whose .grad is kept
+    def __init__(self) -> None:
+        self.tensor: dict[int, dict[int, Any]] = {}  # output number: {key: hook}
+        self.pre: dict[int, Any] = {}
+        self.post: dict[int, Any] = {}
+        self.accumulated: dict[int, Any] = {}
+        self.retain: dict[int, Any] = {}  # output number: weak reference to the tensor whose .grad is kept
 
-    def add(self, kind: str, hook):
+    def add(self, kind: str, hook: Callable[..., Any]) -> RemovableHandle:
         return add_hook(getattr(self, kind), hook)
 
 
@@ -143,7 +147,7 @@ def hooks_of(node: Node) -> Hooks:
     return node.hooks
 
 
-def move_retained(x, old) -> None:
+def move_retained(x: Any, old: Edge | None) -> None:
     """`x` got a new place in the graph. If its `.grad` is retained, that goes along; hooks stay at the `old` place."""
     if old is None or x.edge is None or old[0].hooks is None:
         return
@@ -156,7 +160,7 @@ def move_retained(x, old) -> None:
 class RemovableHandle:
     """What registering a hook returns: `remove()` takes the hook off again; also a context manager."""
 
-    def __init__(self, hooks: dict, key: int):
+    def __init__(self, hooks: dict, key: int) -> None:
         self.hooks, self.id = hooks, key
         self.marks: list[set] = []  # where the hook's number says how it wants to be called
 
@@ -169,17 +173,17 @@ class RemovableHandle:
         for marked in self.marks:
             marked.discard(self.id)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         self.remove()
 
 
 _hook_number = itertools.count()
 
 
-def add_hook(hooks: dict, hook) -> RemovableHandle:
+def add_hook(hooks: dict, hook: Callable[..., Any] | int) -> RemovableHandle:
     key = next(_hook_number)
     hooks[key] = hook
     return RemovableHandle(hooks, key)
@@ -192,8 +196,9 @@ class AccumulateGrad(Node):
     """
 
     __slots__ = ("variable",)
+    variable: Any
 
-    def __init__(self, variable):
+    def __init__(self, variable: Any) -> None:
         self.variable = variable
         self.number = next_number()
         self.edges = ()

@@ -5,12 +5,20 @@ has of its own (scalar.py). A row of two inputs at most, with a formula and with
 find it in `scalar.ROWS`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from ..scalar import ROWS, Value, operation
 
+if TYPE_CHECKING:
+    from .op import Op
 
-def on_values(op, inputs, params):
+
+def on_values(op: Op, inputs: tuple[Value, ...], params: tuple[Any, ...]) -> Value:
     """The result of a row, of which some inputs are Values. Raises TypeError for a row of sequences, or with several outputs."""
     if op.tensor_list or not op.single:
         raise TypeError(f"{op.name}() of Values is not supported: it takes or returns several tensors.")
@@ -25,7 +33,9 @@ def on_values(op, inputs, params):
     )
 
 
-def slopes_of(op, arrays, out, params=()):
+def slopes_of(
+    op: Op, arrays: Sequence[np.ndarray], out: np.ndarray, params: tuple[Any, ...] = ()
+) -> list[np.ndarray | None]:
     """The derivative of the result with respect to each input, by the row's rules: what they make of g = 1. None: it has none."""
     known = dict(zip(op.inputs, arrays, strict=True)) | {
         f"{i}_shape": a.shape for i, a in zip(op.inputs, arrays, strict=True)

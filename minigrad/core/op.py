@@ -19,7 +19,10 @@ On first use a row is written out as Python source (as dataclasses do), because 
 arithmetic. `print(mul.source)` shows it.
 """
 
+from __future__ import annotations
+
 import builtins
+import functools
 import inspect
 import linecache
 import sys
@@ -27,7 +30,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import asarray, ndarray
@@ -63,10 +66,13 @@ from .saved import (
 from .slow_path import failed, general, is_ours, on_ndarrays
 from .variable import INFERENCE, edge_of, leaf_edge, refresh, wrap
 
+if TYPE_CHECKING:
+    from .row_source import Saved
+
 # As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
-TABLE: dict[str, "Op"] = {}  # every row by its name
+TABLE: dict[str, Op] = {}  # every row by its name
 written: list = []  # each of these functions is called with every row that has just been written out (provenance.py)
 
 
@@ -85,7 +91,11 @@ class Op(Accepted, Recorded, Described):
         "call",
     )  # `call` is read for every operation: a slot is found faster than an entry of a dict
 
-    def __init__(self, name: str, forward: Callable[..., Any], kind: str, **row: Any):
+    node_class: type[Node]  # this and the next, once the row is written out
+    source: str
+    noting_text: Any  # its `call` and `record` with notes (provenance.py)
+
+    def __init__(self, name: str, forward: Callable[..., Any], kind: str, **row: Any) -> None:
         options = {option: row.pop(option) for option in OPTIONS.intersection(row)}
         vars(self).update(options)
         self.name = self.__name__ = name
@@ -112,7 +122,7 @@ class Op(Accepted, Recorded, Described):
         self.call: Callable[..., Any] = self._first_call
         TABLE[self.node_name if name in TABLE else name] = self
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self.call(*args, **kwargs)
         except TypeError as error:
@@ -120,26 +130,26 @@ class Op(Accepted, Recorded, Described):
                 _in_pytorchs_words(error, self), self.call, self.name, (*self.args, *self.params), args, kwargs
             )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<minigrad.{self.name}>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> Any:
         return (_find, (next(key for key, op in TABLE.items() if op is self),))
 
-    def _first_call(self, *args, **kwargs):
+    def _first_call(self, *args: Any, **kwargs: Any) -> Any:
         _write_out(self)
         return self.call(*args, **kwargs)
 
-    def record(self, r, *args):
+    def record(self, r: Any, *args: Any) -> Any:
         """Wrap the result `r` of the inputs and parameters `args`, and record the operation if an input requires gradients."""
         _write_out(self)  # which puts the real method in the place of this one
         return self.record(r, *args)
 
-    def saves_of(self, rule):
+    def saves_of(self, rule: Callable[..., Any] | None) -> tuple[str, ...]:
         """The names that a rule asks to be saved, in order."""
         return _names(rule)[1:] if rule else ()
 
-    def saved(self, node, name):
+    def saved(self, node: Node, name: str) -> Any:
         """The value behind `node._saved_<name>`. Raises if it has been freed."""
         if name in node.saves and node.status:
             node = open_saved(node)
@@ -154,7 +164,7 @@ class Op(Accepted, Recorded, Described):
         return value if number is None else wrap(np.array(number))
 
 
-def _in_pytorchs_words(error, op):
+def _in_pytorchs_words(error: BaseException, op: Op) -> BaseException:
     """Python's error about the arguments of a call, as PyTorch puts it: missing 1 required positional arguments: "input"."""
     text = str(error).replace("call()", f"{op.name}()", 1)
     if "missing" in text and text.startswith(op.name + "()"):
@@ -162,11 +172,11 @@ def _in_pytorchs_words(error, op):
     return error if text == str(error) else TypeError(text)
 
 
-def _find(key):
+def _find(key: Any) -> Any:
     return TABLE[key]
 
 
-def _names(function):
+def _names(function: Any) -> Any:
     """The names of a function's parameters. Plain functions say them at once: with `inspect` a third of the import would be spent here."""
     code = getattr(function, "__code__", None)
     if code is None or code.co_kwonlyargcount or code.co_flags & _STARRED or "__signature__" in vars(function):
@@ -177,7 +187,7 @@ def _names(function):
 _STARRED = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
-def _parameters(op):
+def _parameters(op: Op) -> dict[str, type]:
     """The parameters of the operation: those of its function on ndarrays after the inputs, as {name: default or Parameter.empty}."""
     if isinstance(op.forward, np.ufunc):
         return {}
@@ -191,7 +201,7 @@ def _parameters(op):
     return {p.name: p.default for p in parameters[len(op.inputs) :] if p.kind == p.POSITIONAL_OR_KEYWORD}
 
 
-def _check(op):
+def _check(op: Op) -> None:
     """Reject a row that cannot work when it is read, naming it."""
     outputs = () if op.outputs is ... else op.outputs
     known = {*op.inputs, *(f"{i}_shape" for i in op.inputs), *outputs, *op.params}
@@ -225,7 +235,7 @@ def _check(op):
 _writing = threading.RLock()
 
 
-def _write_out(op):
+def _write_out(op: Op) -> None:
     """Make op.call, op.record and the node class from the row: once, whichever thread comes first."""
     with _writing:
         if hasattr(op, "source"):
@@ -234,24 +244,22 @@ def _write_out(op):
         op.node_class = _node_class(op, saved)
         source = source_of(op, saved)
         scope = _compiled(op, source, f"<minigrad row '{op.name}'>")
-        op.node_class.run, op.node_class.run_graph, op.node_class.release = (
-            scope["run"],
-            scope["run_graph"],
-            scope["release"],
-        )
-        op.record, op.call, op.source = scope["record"], scope["call"], source
+        for name in ("run", "run_graph", "release"):
+            setattr(op.node_class, name, scope[name])
+        op.source, op.call = source, scope["call"]
+        op.record = scope["record"]  # type: ignore[method-assign]  # the method only stands in until now
         for function in written:
             function(op)
 
 
-def _node_class(op, saved):
+def _node_class(op: Op, saved: Saved) -> type:
     """The class of the row's nodes: a slot for each thing that it saves, and `_saved_x` under its name here and in PyTorch."""
     slots = slots_of(saved)
     # `_saved_x` and PyTorch's name for it are properties, not __getattr__, which would make every other attribute of a node slow.
     shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
-    shown.update({theirs: ours for theirs, ours in op.saved_as.items() if ours in shown})
+    shown.update({theirs: ours for theirs, ours in (op.saved_as or {}).items() if ours in shown})
     saves = (*saved.inputs, *saved.outputs)
-    members = {
+    members: dict[str, Any] = {
         "__slots__": slots,
         "op": op,
         "saves": saves,
@@ -259,19 +267,22 @@ def _node_class(op, saved):
         "__module__": "torch.autograd",
     }
     members.update(
-        {f"_saved_{theirs}": property(lambda node, ours=ours: op.saved(node, ours)) for theirs, ours in shown.items()}
+        {f"_saved_{theirs}": property(functools.partial(op.saved, name=ours)) for theirs, ours in shown.items()}
     )
     tensors = [(theirs, ours) for theirs, ours in shown.items() if ours in saves]
     members.update(
-        {
-            f"_raw_saved_{theirs}": property(lambda node, ours=ours: node.raw_saved(node, ours))
-            for theirs, ours in tensors
-        }
+        {f"_raw_saved_{theirs}": property(functools.partial(_raw_saved, name=ours)) for theirs, ours in tensors}
     )
     return type(op.node_name, (Node,), members)
 
 
-def calls_with_notes(op, leave_note, constants, leave_cut):
+def _raw_saved(node: Node, name: str) -> Any:
+    return node.raw_saved(node, name)
+
+
+def calls_with_notes(
+    op: Op, leave_note: Callable[..., Any], constants: Callable[..., Any], leave_cut: Callable[..., Any]
+) -> Any:
     """`call` and `record` of a row as `_write_out` makes them, with the lines that leave notes on nodes (provenance.py)."""
     text = calls_source(op, saved_by(op), noting=True)
     scope = _compiled(
@@ -285,7 +296,7 @@ def calls_with_notes(op, leave_note, constants, leave_cut):
     return scope["call"], scope["record"]
 
 
-def _compiled(op, source, filename, **more):
+def _compiled(op: Op, source: str, filename: str, **more: Any) -> Any:
     """What the functions of a row's source are, by name."""
     scope = {
         "__name__": __name__, "op": op, "new": object.__new__, "Tensor": variable.TENSOR, "ndarray": ndarray, "asarray": asarray,
@@ -303,7 +314,7 @@ def _compiled(op, source, filename, **more):
     return scope
 
 
-def on_arrays(rule):
+def on_arrays(rule: Callable[..., Any] | None) -> Callable[..., Any] | None:
     """The rule as the fast backward pass runs it: the operations it calls are their functions on ndarrays, two Python calls less for each.
 
     Only for the rows of this package: elsewhere what a rule reads may be defined again.

@@ -5,7 +5,7 @@ a test holds the two equal. What would teach something false is always refused a
 ndarray in the place of a tensor, requires_grad="yes", an ndarray with negative strides, dtypes that PyTorch's kernels do not have.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import errors
 
@@ -65,7 +65,7 @@ def is_strict() -> bool:
     return _strict
 
 
-def allow(row: str, error: Exception) -> None:
+def allow(row: str, error: Any) -> None:
     """Go on where PyTorch raises `error`: warn, once for each row of the table. Raises it in strict mode."""
     if not TABLE[row].warns:
         return

@@ -5,15 +5,23 @@ not: rows (op.py), what is made of the notes (tensor_trace.py). While the switch
 switching it on gives each row the calls that leave notes (row_source.py).
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from pathlib import Path
 from sys import _getframe
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from . import op as op_module
 from .call_log import not_the_learners
 from .op import TABLE
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
+    from .node import Node
+    from .op import Op
 
 KEPT = 5000  # notes are left on this many nodes, and again after each cell: a long training loop runs without them
 SMALL = 512  # bytes: constants up to this size stay known even if the learner lets go of the tensor
@@ -40,7 +48,7 @@ class Cut(NamedTuple):
     offset: int
 
 
-def read(node) -> Note | None:
+def read(node: Node) -> Note | None:
     """The note on a node, if notes were on when it was made."""
     note = getattr(node, "provenance", None)
     return None if note is None else Note(*note)
@@ -67,7 +75,7 @@ def recording() -> bool:
     return _on
 
 
-def leave(node, inputs) -> None:
+def leave(node: Node, inputs: Any) -> None:
     """Leave a note on the node of a custom Function, while notes are on. Rows do it in their own text."""
     if _on:
         try:
@@ -77,7 +85,7 @@ def leave(node, inputs) -> None:
         node.provenance = _note(None if all([x.requires for x in inputs]) else _constants(inputs), versions, ())
 
 
-def cut(out, inputs, how: str) -> None:
+def cut(out: Tensor, inputs: tuple[Tensor, ...], how: str) -> None:
     """Note on a tensor outside of the graph what it was made from, if notes are on. how: what cut it off; "": its inputs were cut."""
     if not _on:
         return
@@ -88,19 +96,21 @@ def cut(out, inputs, how: str) -> None:
         out.cut = Cut(sources, how, *_place(2)) if found else older[0]._replace(sources=sources)
 
 
-def _fit(op) -> None:
+def _fit(op: Op) -> None:
     """Give a row the text with notes or the one without."""
     plain = vars(op).setdefault("plain_text", (op.call, op.record))
     if not _on:
-        op.call, op.record = plain
+        op.call, op.record = plain  # type: ignore[method-assign]  # see op.py
         return
     if "noting_text" not in vars(op):
         not_the_learners.add(f"<minigrad row '{op.name}' with notes>")
         op.noting_text = op_module.calls_with_notes(op, _note, _constants, cut)
-    op.call, op.record = op.noting_text
+    op.call, op.record = op.noting_text  # type: ignore[method-assign]
 
 
-def _note(constants, versions, params):
+def _note(
+    constants: tuple[Any, ...] | None, versions: Sequence[int], params: tuple[Any, ...]
+) -> tuple[Any, ...] | None:
     global _left
     _left -= 1
     if _left < 0:
@@ -120,11 +130,11 @@ def _place(depth: int) -> tuple:
     return None, 0
 
 
-def _constants(inputs):
+def _constants(inputs: Sequence[Tensor]) -> tuple[Any, ...]:
     return tuple([None if x.requires else _constant(x) for x in inputs])
 
 
-def _constant(x):
+def _constant(x: Tensor) -> tuple[Any, ...]:
     array = x.array if x.array.nbytes <= SMALL else None
     if array is not None and array.base is not None:
         array = array.copy()  # the view would keep all of its base alive

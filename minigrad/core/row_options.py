@@ -69,7 +69,7 @@ class Described:
     formula: str | None = None
     words: Any = None
     fused: tuple[str, ...] | None = None
-    batch: str | None = None
+    batch: Any = None
     doc: str | None = None
 
 

@@ -4,10 +4,15 @@ What lives here: all source text that is generated from rows. What does not: wha
 A test gives the text of every row to a type checker.
 """
 
+from __future__ import annotations
+
 import inspect
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .node import FREED
+
+if TYPE_CHECKING:
+    from .op import Op
 
 ELEMENTWISE = "elementwise"  # each output element depends on one element of each (broadcast) input; dtypes are promoted
 DISCRETE = "discrete"  # elementwise and without derivative: comparisons, isnan; dtypes are promoted
@@ -26,7 +31,7 @@ class Saved(NamedTuple):
     params: list[str]
 
 
-def saved_by(op) -> Saved:
+def saved_by(op: Op) -> Saved:
     """What the rules of a row ask to be saved."""
     asked = [name for rule in op.rules.values() for name in op.saves_of(rule)]
     outputs = [] if op.outputs is ... else [o for o in op.outputs if o in asked]
@@ -51,21 +56,21 @@ def slots_of(saved: Saved) -> tuple[str, ...]:
     )
 
 
-def source_of(op, saved: Saved) -> str:
+def source_of(op: Op, saved: Saved) -> str:
     """All functions of the row."""
     return "\n".join(
         [calls_source(op, saved), _run_source(op, saved, False), _run_source(op, saved, True), _release_source(op)]
     )
 
 
-def calls_source(op, saved: Saved, noting: bool = False) -> str:
+def calls_source(op: Op, saved: Saved, noting: bool = False) -> str:
     """`call` and `record`; noting: with the lines that leave a note on each node (provenance.py)."""
     record = _record_source(op, saved, noting)  # written into `call`, too: one Python call less
     inside = record if op.tensor_list else _record_source(op, saved, noting, "modes['grad']")
     return _call_source(op) + inside.split("\n", 1)[1] + "\n" + record
 
 
-def _call_source(op):
+def _call_source(op: Op) -> str:
     """`call` up to the result: inputs that are Tensors of one dtype; everything else goes to `general`."""
     params = [n if d is inspect.Parameter.empty else f"{n}=_defaults['{n}']" for n, d in op.params.items()]
     given = ", ".join([*op.args, *op.params])
@@ -111,7 +116,7 @@ def _call_source(op):
     return "\n".join([*lines, ""])
 
 
-def _record_source(op, saved, noting, recorded="state.grad"):
+def _record_source(op: Op, saved: Saved, noting: bool, recorded: str = "state.grad") -> str:
     """`record`: wrap the result and, if an input requires gradients, make the node."""
     args = dict(zip(op.inputs, op.args, strict=True))
     head = f"def record(r, {', '.join([*op.args, *op.params])}):"
@@ -199,7 +204,7 @@ def _record_source(op, saved, noting, recorded="state.grad"):
     return "\n".join([head, *("    " + line for line in body), ""])
 
 
-def _note(op):
+def _note(op: Op) -> list[str]:
     """The lines that leave a note on `node`: its constants, the versions of its inputs, its parameters."""
     if op.tensor_list:
         known, versions = f"constants({op.args[0]})", f"[t.version[0] for t in {op.args[0]}]"
@@ -213,7 +218,7 @@ def _note(op):
     return ["try:", f"    node.provenance = {noted}", "except RuntimeError:", f"    node.provenance = {without}"]
 
 
-def _run_source(op, saved, graph):
+def _run_source(op: Op, saved: Saved, graph: bool) -> str:
     """`run` (ndarrays) or `run_graph` (Tensors): the rules, on what was saved, for the edges that exist."""
     saves = {i: op.saves_of(rule) for i, rule in op.rules.items() if rule is not None}
     lines = [f"def {'run_graph' if graph else 'run'}(node: NodeClass, g, edges):"]
@@ -259,13 +264,13 @@ def _run_source(op, saved, graph):
     return "\n".join([*lines, ""])
 
 
-def _gradient(op, i):
+def _gradient(op: Op, i: str) -> str:
     """What a rule's first parameter gets: the one gradient, or for several outputs the first or the list."""
     first = next(iter(inspect.signature(op.rules[i]).parameters))
     return "g" if op.single or first == "gs" else "g[0]"
 
 
-def _release_source(op):
+def _release_source(op: Op) -> str:
     """`release`: free what the node saved."""
     freed = [f"    node.{name} = None" for name in op.node_class.frees]
     lines = [

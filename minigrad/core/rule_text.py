@@ -10,16 +10,18 @@ import ast
 import inspect
 import linecache
 import textwrap
+from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 
 @cache
-def parameters_of(rule) -> list[str]:
+def parameters_of(rule: Callable[..., Any]) -> list[str]:
     return list(inspect.signature(rule).parameters)
 
 
 @cache
-def rule_body(rule) -> ast.expr | None:
+def rule_body(rule: Callable[..., Any]) -> ast.expr | None:
     """The expression that a rule returns, from its source: a lambda's body, or the one `return` of a function."""
     try:
         if rule.__name__ != "<lambda>":
@@ -27,7 +29,10 @@ def rule_body(rule) -> ast.expr | None:
             body = [b for b in tree.body if not (isinstance(b, ast.Expr) and isinstance(b.value, ast.Constant))]  # type: ignore[attr-defined]
             return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
         code = rule.__code__
-        spans = [p for p in code.co_positions() if None not in p and p[3] > 0]
+        positions: list[Any] = list(
+            code.co_positions()
+        )  # of ints, or of None where the compiler made an instruction up
+        spans = [p for p in positions if None not in p and p[3] > 0]
         first, last = min(p[0] for p in spans), max(p[1] for p in spans)
         if first != last:
             return None

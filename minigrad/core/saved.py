@@ -3,6 +3,10 @@
 The source that is written for each row (row_source.py) calls these functions where a plain assignment is not enough.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from numpy import asarray, ndarray
 
 from . import errors
@@ -10,8 +14,14 @@ from .dispatch import state
 from .node import PACKED, Node, short_name
 from .variable import INFERENCE, ViewFunc, ViewMeta, edge_of, only_detached, wrap
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def view_of(out, x, op, params, number):
+    from ..tensors.tensor import Tensor
+    from .op import Op
+
+
+def view_of(out: Tensor, x: Tensor, op: Op, params: tuple[Any, ...], number: int | None) -> None:
     """Make `out` a view of `x`: it shares the storage and the version, and knows how to be made again from the base."""
     out.version = x.version
     if x.version is INFERENCE:  # as in PyTorch, its base is never asked for
@@ -25,7 +35,7 @@ def view_of(out, x, op, params, number):
         out.view_meta = ViewMeta(view.base, ViewFunc(step, view.view_func), x.version[0], created or view.creation_meta)
 
 
-def record_several(op, arrays, node, source):
+def record_several(op: Op, arrays: Any, node: Node | None, source: tuple[Any, ...] | None) -> tuple[Tensor, ...]:
     """The outputs of an operation with several, as a tuple; integer outputs have no gradient."""
     arrays = [asarray(a) for a in arrays]
     outs = []
@@ -51,7 +61,7 @@ def record_several(op, arrays, node, source):
     return tuple(outs)
 
 
-def output_of(node, name):
+def output_of(node: Node, name: str) -> Tensor:
     """A saved output as a Tensor, attached to its own node. The node keeps only the array, or the two would hold each other for ever."""
     value = getattr(node, name)
     out = wrap(value) if type(value) is ndarray else value.shell()  # inside vmap
@@ -65,7 +75,7 @@ def output_of(node, name):
     return out
 
 
-def check_saved(node: Node, slot: str, tensor, version: int) -> None:
+def check_saved(node: Node, slot: str, tensor: Tensor, version: int) -> None:
     """Raise if the saved input was detached in place or written to since."""
     if tensor.version[0] != version:
         if tensor.meta is not None and tensor.meta.detached_at > version and tensor.edge is None:
@@ -83,18 +93,18 @@ def check_saved(node: Node, slot: str, tensor, version: int) -> None:
         raise errors.modified(node.name(), slot, tensor.array, *_writes(tensor.version, version), origin)
 
 
-def _writes(counter, version) -> tuple[int, int]:
+def _writes(counter: list[int], version: int) -> tuple[int, int]:
     """How many writes there were until now, and until `version`: both without the detach_() calls, which PyTorch does not count."""
     now, then = [at - sum([call <= at for call in counter[1:]]) for at in (counter[0], version)]
     return now, then
 
 
-def as_floats(x, dtype):
+def as_floats(x: Tensor | np.ndarray, dtype: np.dtype) -> Tensor | np.ndarray:
     """A saved input of whole numbers in the dtype of the result."""
     return x.astype(dtype) if isinstance(x, ndarray) else wrap(x.array.astype(dtype))
 
 
-def check_output(node, name):
+def check_output(node: Node, name: str) -> None:
     if only_detached(getattr(node, name + "_counter"), getattr(node, name + "_version")):
         return
     raise errors.modified(
@@ -103,13 +113,13 @@ def check_output(node, name):
     )  # fmt: skip
 
 
-def open_saved(node):
+def open_saved(node: Node) -> Any:
     """The node with its saved tensors at hand: raises if they were freed, unpacks them if hooks packed them."""
     if node.status == PACKED:
-        return node.info["unpack"](node)
+        return node.metadata["unpack"](node)
     raise errors.freed()
 
 
-def drop_packed(node):
+def drop_packed(node: Node) -> None:
     """What hooks packed goes with the rest: a checkpoint's inputs hang on it."""
-    node.info.pop("packed", None), node.info.pop("unpack", None)
+    node.metadata.pop("packed", None), node.metadata.pop("unpack", None)

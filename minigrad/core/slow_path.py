@@ -3,9 +3,14 @@
 The source that is written for each row (row_source.py) handles Tensors of one dtype itself and calls `general` for everything else.
 """
 
+from __future__ import annotations
+
 import builtins
 import os
 import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy import asarray, ndarray
@@ -19,6 +24,9 @@ from .on_values import on_values
 from .row_source import DISCRETE, ELEMENTWISE
 from .variable import Variable, wrap
 
+if TYPE_CHECKING:
+    from .op import Op
+
 _PACKAGE = __package__.partition(".")[0] + "."
 _CALLERS = (
     __file__,
@@ -27,7 +35,7 @@ _CALLERS = (
 )  # files between a caller and these functions
 
 
-def general(op, inputs, params):
+def general(op: Op, inputs: Any, params: tuple[Any, ...]) -> Any:
     """The way of everything that is not plain: handlers, ndarrays, Python numbers, mixed dtypes, sequences."""
     flat = inputs[0] if op.tensor_list else inputs
     if not any([isinstance(x, Variable) for x in flat]):
@@ -50,7 +58,7 @@ def general(op, inputs, params):
     return op.record(r, tensors, *params) if op.tensor_list else op.record(r, *tensors, *params)
 
 
-def on_ndarrays(op, *given):
+def on_ndarrays(op: Op, *given: Any) -> Any:
     """The numbers alone: for rules in the fast backward pass, and for forward() of another row. Raises TypeError for anybody else:
     PyTorch's functions take no arrays, and a result without a graph would go unnoticed."""
     if op.ours and state.running is NOT_RUNNING and _called_by_others():
@@ -59,7 +67,7 @@ def on_ndarrays(op, *given):
     return op.forward(*given)
 
 
-def _called_by_others():
+def _called_by_others() -> bool:
     """Is the code that called the operation outside of this package, and no rule or forward() that the package runs?"""
     frame = sys._getframe(2)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_CALLERS):
@@ -69,11 +77,11 @@ def _called_by_others():
     return not (frame.f_back and (is_ours(frame.f_back, "core.") or is_ours(frame.f_back, "kernels.")))
 
 
-def is_ours(frame, room):
+def is_ours(frame: FrameType, room: str) -> bool:
     return frame.f_globals.get("__name__", "").startswith(_PACKAGE + room)
 
 
-def prepare(op, inputs):
+def prepare(op: Op, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """Tensors for the record and arrays, promoted to their common dtype, for the computation."""
     if not any([isinstance(x, Variable) for x in inputs]):
         raise wrong_type(op, 0, inputs[0] if inputs else None)
@@ -120,21 +128,21 @@ def prepare(op, inputs):
     return tensors, arrays
 
 
-def _check_kernel(op, dtype):
+def _check_kernel(op: Op, dtype: np.dtype) -> None:
     """Raise PyTorch's error if its kernel does not have the dtype."""
     if op.refuses and dtype.char in op.refuses[0]:
         raise errors.no_kernel(op.refuses[1], dtype)
 
 
-def _check_one_dtype(op, arrays):
+def _check_one_dtype(op: Op, arrays: dict[str, np.ndarray]) -> None:
     """Raise if inputs that must share a dtype do not. Here, after the handlers: autocast may have given them one."""
-    for pair, sentence in op.one_dtype.items():
+    for pair, sentence in (op.one_dtype or {}).items():
         a, b = pair.split()
         if arrays[a].dtype != arrays[b].dtype:
             raise errors.dtypes_differ(sentence, {i: array.dtype.name for i, array in arrays.items()})
 
 
-def wrong_type(op, position, x):
+def wrong_type(op: Op, position: int, x: Any) -> BaseException:
     name = op.args[min(position, len(op.args) - 1)]
     sentence = f"{op.name}(): argument '{name}' (position {position + 1}) must be Tensor, not {errors.type_name(x)}"
     facts = ArgumentType(op.name, position + 1, type(x).__name__)
@@ -144,7 +152,7 @@ def wrong_type(op, position, x):
     return errors.new(TypeError, sentence, facts=facts)
 
 
-def failed(op, arrays, error):
+def failed(op: Op, arrays: Sequence[np.ndarray], error: BaseException) -> BaseException:
     """The error to raise for numpy's `error`: about broadcasting or about bools, if that was it."""
     if isinstance(error, TypeError):
         bools = [a.dtype.kind == "b" for a in arrays]

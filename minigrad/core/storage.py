@@ -3,12 +3,17 @@
 What does not live here: views as the graph knows them (variable.py).
 """
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from .dtypes import native
 
 
-def owner_of(array):
+def owner_of(array: Any) -> np.ndarray:
     """The array that owns the memory."""
     owner = base = array
     while base is not None:
@@ -18,7 +23,7 @@ def owner_of(array):
     return owner
 
 
-def place_of(array):
+def place_of(array: np.ndarray) -> tuple[Any, ...]:
     """(owner of the memory, offset, strides), in elements. An array that is alone, or cannot be placed, is its own owner."""
     owner = owner_of(array)
     if not in_order(owner).flags.forc or owner.dtype != array.dtype or not array.size:
@@ -28,24 +33,24 @@ def place_of(array):
     return owner, offset // array.itemsize, tuple([s // array.itemsize for s in array.strides])
 
 
-def address(array) -> int:
+def address(array: np.ndarray) -> int:
     """Where the first element lies. (`array.ctypes.data` says it too, but needs ctypes, which a grader takes from its processes.)"""
     return array.__array_interface__["data"][0]
 
 
-def in_order(array):
+def in_order(array: np.ndarray) -> np.ndarray:
     """The array, or its dimensions in the order in which they lie in memory: what numpy copies and writes without changing that order."""
     return array if array.flags.forc else array.transpose(sorted(range(array.ndim), key=lambda d: -array.strides[d]))
 
 
-def array_at(owner, offset, shape, strides):
+def array_at(owner: np.ndarray, offset: int, shape: Sequence[int], strides: Sequence[int]) -> np.ndarray:
     """The array of `shape` in the memory of `owner`. Raises ValueError if it would reach beyond."""
     flat = native(owner).ravel(order="K")  # of a dense array: its memory, not a copy
     size = flat.itemsize
     return np.ndarray(tuple(shape), flat.dtype, flat, offset * size, [s * size for s in strides])
 
 
-def like(array, dtype=None):
+def like(array: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """An unfilled dense array whose dimensions lie in memory as those of `array` do. Where a dimension is expanded, its place is kept, as
     in PyTorch."""
     if 0 not in array.strides or 0 in array.shape:
@@ -68,7 +73,7 @@ def like(array, dtype=None):
     return dense.transpose(sorted(range(array.ndim), key=outward.__getitem__))
 
 
-def copy_of(array, order="K", dtype=None):
+def copy_of(array: Any, order: Any = "K", dtype: Any = None) -> np.ndarray:
     """A dense copy; with "K" laid out as `like` says."""
     if order == "K" and 0 in array.strides:
         out = like(array, dtype)

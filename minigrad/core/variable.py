@@ -14,8 +14,10 @@ methods that people call (tensor.py) and the graph's nodes (node.py).
 - `cut`          not set, or what it was made from outside of the graph, and where (provenance.py). Only pictures read it.
 """
 
+from __future__ import annotations
+
 import weakref
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +25,9 @@ from . import errors
 from .dispatch import state
 from .facts import InferenceTensor
 from .node import AccumulateGrad, move_retained, short_name
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 
 class Size(tuple):
@@ -39,17 +44,17 @@ class Size(tuple):
     def __repr__(self) -> str:
         return f"torch.Size([{', '.join(map(str, self))}])"
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         item = tuple.__getitem__(self, key)
         return Size(item) if isinstance(key, slice) else item
 
-    def __add__(self, other):
+    def __add__(self, other: Any) -> Size:
         return Size(tuple.__add__(self, tuple(other)))
 
-    def __radd__(self, other):
+    def __radd__(self, other: Any) -> Any:
         return Size(tuple(other) + tuple(self))
 
-    def __mul__(self, n):
+    def __mul__(self, n: Any) -> Any:
         return Size(tuple.__mul__(self, n))
 
     __rmul__ = __mul__
@@ -58,7 +63,7 @@ class Size(tuple):
 class InferenceVersion:
     """The version counter of a tensor made in inference mode: it counts nothing and refuses to be saved."""
 
-    def __getitem__(self, _):
+    def __getitem__(self, _: int) -> int:
         if state.transforms:  # a transform of torch.func may use it: what is saved there does not live longer
             return 0
         raise errors.new(
@@ -69,7 +74,7 @@ class InferenceVersion:
             facts=InferenceTensor(),
         )
 
-    def __setitem__(self, _, value):
+    def __setitem__(self, _: Any, value: Any) -> None:
         pass
 
 
@@ -86,44 +91,44 @@ class ViewFunc:
 
     __slots__ = ("before", "step", "strides")
 
-    def __init__(self, step, before=None, strides=None):
+    def __init__(self, step: tuple[Any, ...], before: Any = None, strides: tuple[int, ...] | None = None) -> None:
         self.step, self.before = step, before
         self.strides = before.strides if strides is None else strides  # of the base
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         steps, at = [], self
         while at is not None:
             steps.append(at.step)
             at = at.before
         return reversed(steps)
 
-    def __call__(self, x):
+    def __call__(self, x: Any) -> Any:
         try:
             return self._run(x)
         except ValueError:  # no such view of these strides
             axes, back = self._axes()
             return self._run(
-                x.permute(axes).contiguous().permute(back) if isinstance(x, Variable) else self.laid_out(x)
+                x.permute(axes).contiguous().permute(back) if not isinstance(x, np.ndarray) else self.laid_out(x)
             )
 
-    def _run(self, x):
+    def _run(self, x: Any) -> Any:
         for op, params, number in self:
             x = op(x, *params)
             if number is not None:  # the operation returns several views
                 x = x[number]
         return x
 
-    def _axes(self):
+    def _axes(self) -> tuple[Any, ...]:
         """The dimensions as they lie in memory, and how to undo that order."""
         axes = sorted(range(len(self.strides)), key=lambda d: -self.strides[d])
         return axes, sorted(axes, key=axes.__getitem__)
 
-    def laid_out(self, array):
+    def laid_out(self, array: np.ndarray) -> np.ndarray:
         """A copy of an ndarray, laid out as the base is."""
         axes, back = self._axes()
         return np.array(np.transpose(array, axes), order="C").transpose(back)
 
-    def after(self, start, strides):
+    def after(self, start: Any, strides: tuple[int, ...]) -> Any:
         """The steps that lead from the view of the replay `start`, laid out so, to this view; all of them if it is None."""
         if start is None:
             return self
@@ -142,7 +147,7 @@ class ViewMeta:
 
     __slots__ = ("base", "creation_meta", "leaf", "version", "view_func")
 
-    def __init__(self, base, view_func, version, creation_meta=""):
+    def __init__(self, base: Tensor, view_func: ViewFunc, version: int, creation_meta: str = "") -> None:
         self.base = base  # never itself a view
         self.view_func = view_func
         self.version = version  # of the storage when the view's edge was last right
@@ -158,13 +163,13 @@ ANY = object()
 class AutogradMeta:
     __slots__ = ("accumulator", "detached_at", "grad_dtype", "hooks", "number", "tangents")
 
-    def __init__(self):
-        self.accumulator = None  # weak: the node holds the leaf, so the leaf must not hold the node
-        self.hooks = None  # a leaf's Hooks, shared with its AccumulateGrad
+    def __init__(self) -> None:
+        self.accumulator: Any = None  # weak: the node holds the leaf, so the leaf must not hold the node
+        self.hooks: Any = None  # a leaf's Hooks, shared with its AccumulateGrad
         self.detached_at = -1  # the version of the last detach_(), for the nodes that saved this very tensor
         self.grad_dtype = ANY  # of a leaf's gradient: None for any, ANY for the leaf's own
-        self.number = None  # the Python number that stands here as an operand (constants.py)
-        self.tangents = None  # forward mode: {level: Tangent}
+        self.number: Any = None  # the Python number that stands here as an operand (constants.py)
+        self.tangents: dict[int, Tangent] | None = None  # forward mode: {level: Tangent}
 
 
 class Tangent(NamedTuple):
@@ -194,10 +199,15 @@ class Variable:
     edge: Any  # (the node of its operation, output number); None: a leaf or a constant
     _grad: Any  # what `.grad` gives: a Tensor or None
     view_meta: Any  # the ViewMeta that it is, or None
-    version: list[int]  # one counter for all views of a storage
+    version: Any  # list[int] or INFERENCE: one counter for all views of a storage
     meta: Any  # an AutogradMeta, or None
     detached_by: str
     cut: Any
+    shell: Any  # this and the next: of a tensor inside vmap (batching.py)
+    unshare: Any
+    store: Any
+    value: Any
+    level: Any
 
 
 TENSOR = Variable  # the class of new tensors; tensor.py sets it
@@ -205,7 +215,7 @@ view_again: Any = None  # (base, ViewFunc): records the view again from its base
 _new = object.__new__
 
 
-def wrap(array):
+def wrap(array: Any) -> Any:
     """A constant tensor around an ndarray (not a copy)."""
     t = _new(TENSOR)
     t.array = array
@@ -215,7 +225,7 @@ def wrap(array):
     return t
 
 
-def alias(x):
+def alias(x: Tensor) -> Tensor:
     """Another tensor with the same storage, version, tangents and place in the graph: what `x` is now, before a write changes it."""
     out = x.shell() if x.batched else wrap(x.array)
     out.version, out.view_meta, out.edge, out.requires = x.version, x.view_meta, x.edge, x.requires
@@ -232,7 +242,7 @@ def meta_of(x: Variable) -> AutogradMeta:
     return x.meta
 
 
-def set_tangent(x, level, value, root=None):
+def set_tangent(x: Any, level: int, value: Any, root: Any = None) -> None:
     """Forward mode: `value` is the tangent of `x` at a level. With `root` it is a part of the tangent of `root`, which `x` is a view of."""
     meta = meta_of(x)
     meta.tangents = {
@@ -241,7 +251,7 @@ def set_tangent(x, level, value, root=None):
     }  # a new dict: aliases keep theirs
 
 
-def leaf_edge(x: Variable):
+def leaf_edge(x: Variable) -> Any:
     """The edge of a leaf that requires gradients: its one AccumulateGrad, created again once the old one has been freed.
 
     None for a view that requires gradients only because its base does: it was made where nothing is recorded.
@@ -258,7 +268,7 @@ def leaf_edge(x: Variable):
     return (node, 0)
 
 
-def edge_of(x: Variable):
+def edge_of(x: Variable) -> Any:
     """Where the gradient of `x` goes: (node, output number), or None for a constant."""
     if x.view_meta is not None:
         refresh(x, always=True)
@@ -283,7 +293,7 @@ _WHY_REFUSED = {
 }
 
 
-def refusal(x: Variable, written="is being") -> str:
+def refusal(x: Variable, written: str = "is being") -> str:
     """PyTorch's sentence why the view `x` must not be written to while recording. `written`: what was written to, and when."""
     created = x.view_meta.creation_meta
     output = None if x.edge is None else f"Output {x.edge[1]} of {short_name(x.edge[0])} is a view"
@@ -299,12 +309,12 @@ def refusal(x: Variable, written="is being") -> str:
     return start + _WHY_REFUSED[created]
 
 
-def only_detached(counter, version):
+def only_detached(counter: list[int], version: int) -> bool:
     """Is what happened since `version` no write, but detach_()? It is noted behind the counter."""
     return counter[0] - version == sum([at > version for at in counter[1:]])
 
 
-def check_base(view):
+def check_base(view: ViewMeta) -> None:
     """Raise if the base has changed its shape in place since the view was made: how the view comes from it is no longer known."""
     if view.base.array.strides != view.view_func.strides:
         raise errors.new(
@@ -315,7 +325,7 @@ def check_base(view):
         )
 
 
-def requires(x: Variable) -> bool:
+def requires(x: Any) -> bool:
     """Does a gradient reach `x`? A view requires gradients if its base does."""
     view = x.view_meta
     return (
@@ -323,7 +333,7 @@ def requires(x: Variable) -> bool:
     )
 
 
-def refresh(x: Variable, always=False) -> None:
+def refresh(x: Variable, always: bool = False) -> None:
     """Bring a view's place in the graph up to date: if its storage was written to, its history starts at its base's new history.
 
     Raises RuntimeError if it must not have one: while recording, or `always`.

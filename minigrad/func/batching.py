@@ -13,8 +13,12 @@ row without a rule runs sample by sample, and the results are stacked. A functio
 as a whole sample by sample.
 """
 
+from __future__ import annotations
+
 import contextlib
 import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy import ndarray
@@ -45,6 +49,9 @@ from ..ops import (
 from ..ops.dims import wrap_dim
 from ..tensors.tensor import Tensor
 
+if TYPE_CHECKING:
+    from ..core.op import Op
+
 
 class NumbersNeeded(Exception):
     """Inside vmap something wants to read the numbers of one sample: the function must run sample by sample."""
@@ -65,7 +72,7 @@ _VIEWS = {
 }
 
 
-def _refuse(*_, **__):
+def _refuse(*_: Any, **__: Any) -> None:
     raise NumbersNeeded
 
 
@@ -73,10 +80,11 @@ class Sample(ndarray):
     """The array of a Batched tensor: it has a shape, a dtype, strides and views, but its numbers must not be used."""
 
     __array_ufunc__ = _refuse
-    __bool__ = __int__ = __float__ = __index__ = __iter__ = __contains__ = _refuse
-    item = tolist = tobytes = astype = __setitem__ = take = _refuse
+    if not TYPE_CHECKING:  # to a type checker this is an ndarray
+        __bool__ = __int__ = __float__ = __index__ = __iter__ = __contains__ = _refuse
+        item = tolist = tobytes = astype = __setitem__ = take = _refuse
 
-    def __array_function__(self, function, types, args, kwargs):
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in _SHAPE_ONLY or function in _LIKE:
             plain = [a.view(ndarray) if isinstance(a, Sample) else a for a in args]
             return function(*plain, **{k: v.view(ndarray) if isinstance(v, Sample) else v for k, v in kwargs.items()})
@@ -85,17 +93,17 @@ class Sample(ndarray):
             return [o.view(Sample) for o in out] if isinstance(out, list) else out.view(Sample)
         raise NumbersNeeded
 
-    def nonzero(self):
+    def nonzero(self) -> Any:
         raise RuntimeError(
             "vmap: We do not support batching operators that can support dynamic shape. Attempting to batch over indexing with a boolean "
             "mask."
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Sample(shape={self.shape}, dtype={self.dtype})"
 
 
-def _sample(array):
+def _sample(array: np.ndarray) -> Sample:
     """One sample of an array with the batch dimension in front, to be looked at from outside only."""
     one = ndarray.__getitem__(array, (0, ...)) if array.shape[0] else np.empty(array.shape[1:], array.dtype)
     return one.view(Sample)
@@ -115,42 +123,46 @@ class Batched(Tensor):
     """A tensor inside vmap: the shape of one sample, the numbers of all."""
 
     __slots__ = ("level", "value")
+    level: BatchLevel
+    value: Tensor  # the numbers of all samples, the batch dimension first
     batched = True
 
     @classmethod
-    def _wrap(cls, array):
+    def _wrap(cls, array: Any) -> Tensor:
         return wrap(array)
 
-    def shell(self):
+    def shell(self) -> Tensor:
         """The same numbers without a place in the graph."""
         return _make(self.level, self.value)
 
-    def like(self, function, *args, requires_grad=False, **kwargs):
+    def like(self, function: Callable[..., Any], *args: Any, requires_grad: bool = False, **kwargs: Any) -> Tensor:
         """zeros_like and its kin: made for all samples, so that in-place operations may write different numbers into them."""
         with self.level.below():
             out = _make(self.level, function(self.value, *args, **kwargs))
         out.requires_grad = requires_grad
         return out
 
-    def _new(self, name, size, *args, **kwargs):
+    def _new(self, name: str, size: tuple[Any, ...], *args: Any, **kwargs: Any) -> Tensor:
         size = tuple(size[0]) if len(size) == 1 and not isinstance(size[0], int) else size
         with self.level.below():
             return _make(self.level, getattr(self.value, name)((self.level.size, *size), *args, **kwargs))
 
-    def new_zeros(self, *size, **kwargs):
+    def new_zeros(self, *size: Any, **kwargs: Any) -> Tensor:
         """Like its kin: made for all samples, as `like`."""
         return self._new("new_zeros", size, **kwargs)
 
-    def new_ones(self, *size, **kwargs):
+    def new_ones(self, *size: Any, **kwargs: Any) -> Tensor:
         return self._new("new_ones", size, **kwargs)
 
-    def new_empty(self, *size, **kwargs):
+    def new_empty(self, *size: Any, **kwargs: Any) -> Tensor:
         return self._new("new_empty", size, **kwargs)
 
-    def new_full(self, size, fill_value, **kwargs):
+    def new_full(self, size: int | Sequence[int], fill_value: float, **kwargs: Any) -> Tensor:
         return self._new("new_full", (size,), fill_value, **kwargs)
 
-    def new_empty_strided(self, size, stride, *, dtype=None, device=None, requires_grad=False):
+    def new_empty_strided(
+        self, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
+    ) -> Tensor:
         """As its kin: the samples lie one after the other."""
         cells = 1 + sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if 0 not in size else 0
         with self.level.below():
@@ -158,7 +170,7 @@ class Batched(Tensor):
         return _make(self.level, out.requires_grad_(requires_grad) if requires_grad else out)
 
     @staticmethod
-    def store(x, out):
+    def store(x: Any, out: Any) -> None:
         """In-place: put the numbers of `out` into `x`, for all samples."""
         if not x.batched or (out.batched and out.level is not x.level and out.level.number > x.level.number):
             raise RuntimeError(
@@ -170,46 +182,46 @@ class Batched(Tensor):
         with x.level.below():
             x.value.copy_(x.level.aligned(out, x.array.ndim))
 
-    def unshare(self):
+    def unshare(self) -> None:
         """Numbers of its own from now on."""
         with self.level.below():
             self.value = self.value.clone()
         self.array = _sample(self.value.array)
 
-    def detach(self):
+    def detach(self) -> Tensor:
         out = _make(self.level, self.value.detach())
         out.version = self.version
         return out
 
     @property  # type: ignore[misc]  # read only: there is no one array to set
-    def data(self):
+    def data(self) -> Any:
         return _make(self.level, self.value.data)
 
-    def item(self):
+    def item(self) -> Any:
         raise RuntimeError(_ITEM)
 
     _scalar = __float__ = __int__ = __index__ = item
 
-    def __bool__(self):
+    def __bool__(self) -> Any:
         raise RuntimeError(_BOOL)
 
-    def numpy(self, *, force=False):
+    def numpy(self, *, force: Any = False) -> Any:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
 
     tolist = numpy
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self.numpy()
 
-    def is_contiguous(self):
+    def is_contiguous(self, memory_format: Any = None) -> bool:
         return self.value.is_contiguous()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = repr(self.value).replace("\n", "\n    ")
         return f"BatchedTensor(lvl={self.level.number}, bdim=0, value=\n    {lines}\n)"
 
 
-def _make(level, value, like=None):
+def _make(level: BatchLevel, value: Tensor, like: Tensor | None = None) -> Tensor:
     """A Batched tensor around `value`; with `like`, at the place in the graph of that tensor."""
     out = object.__new__(Batched)
     out.array, out.level, out.value = _sample(value.array), level, value
@@ -226,21 +238,21 @@ class BatchLevel(Handler):
 
     needs_tensors = True  # a backward pass inside must run on Tensors
 
-    def __init__(self, size, randomness):
+    def __init__(self, size: int, randomness: str) -> None:
         self.size, self.randomness, self.looping, self.outer = size, randomness, False, state.vmap
         self.before = []  # a level may be entered again, by the backward pass of a custom Function
         self.number = 1 + (self.outer.number if self.outer else 0)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.before.append((state.handlers, state.vmap, state.transforms))
         state.handlers, state.vmap, state.transforms = (*state.handlers, self), self, state.transforms + 1
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.handlers, state.vmap, state.transforms = self.before.pop()
 
     @contextlib.contextmanager
-    def below(self):
+    def below(self) -> Iterator[Any]:
         """Context manager: as outside of this level, for work on values."""
         outer = state.handlers, state.vmap
         state.handlers = outer[0][: outer[0].index(self)] if self in outer[0] else outer[0]
@@ -250,11 +262,11 @@ class BatchLevel(Handler):
         finally:
             state.handlers, state.vmap = outer
 
-    def wrap(self, value, dim):
+    def wrap(self, value: Any, dim: int) -> Tensor:
         """The Batched tensor for `value` with the batch at `dim`. Call it outside of the level."""
         return _make(self, value.movedim(dim, 0) if dim else value)
 
-    def unwrap(self, out, dim):
+    def unwrap(self, out: Tensor, dim: int) -> Tensor:
         """The tensor with all samples, the batch at `dim`. Call it outside of the level."""
         if isinstance(out, Batched) and out.level is self:
             dim = wrap_dim(dim, out.value.array.ndim)
@@ -264,10 +276,10 @@ class BatchLevel(Handler):
         dim = wrap_dim(dim, out.ndim + 1)
         return out.unsqueeze(dim).expand(*out.shape[:dim], self.size, *out.shape[dim:])
 
-    def holds(self, x):
+    def holds(self, x: Any) -> bool:
         return isinstance(x, Batched) and x.level is self
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Any, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> Any:
         flat = inputs[0] if op.tensor_list else inputs
         _check_readable(flat, params)
         if not any([self.holds(x) for x in flat]):
@@ -278,7 +290,9 @@ class BatchLevel(Handler):
         tensors = [x if isinstance(x, Variable) else _constant(x, flat) for x in flat]
         return self.recorded(op, tensors, params, out)
 
-    def recorded(self, op, tensors, params, out):
+    def recorded(
+        self, op: Op, tensors: list[Any], params: tuple[Any, ...], out: Tensor | tuple[Tensor, ...]
+    ) -> Tensor | tuple[Tensor, ...]:
         """`out`, the values of the results, as Batched tensors, with the operation recorded for one sample."""
         values = out if isinstance(out, tuple) else (out,)
         samples = [_sample(v.array).view(ndarray) for v in values]
@@ -295,26 +309,26 @@ class BatchLevel(Handler):
 
     # What rules need ----------------------------------------------------------------------------------------------------
 
-    def aligned(self, x, ndim):
+    def aligned(self, x: Any, ndim: int) -> Any:
         """`x` with the batch in front and one sample's shape filled up to `ndim` dimensions, or as it is if it has no batch."""
         if not self.holds(x):
             return x
         missing = ndim - x.array.ndim
         return x.value if missing <= 0 else shape.reshape(x.value, (self.size, *(1,) * missing, *x.array.shape))
 
-    def full(self, x):
+    def full(self, x: Any) -> Tensor:
         """`x` with the batch in front, repeated if it has none."""
         if self.holds(x):
             return x.value
         x = x if isinstance(x, Variable) else wrap(np.asarray(x))
         return shape.expand(shape.unsqueeze(x, 0), (self.size, *x.array.shape))
 
-    def at(self, x, i):
+    def at(self, x: Any, i: Any) -> Tensor | int | tuple[int, ...]:
         return shape.select(x.value, 0, i) if self.holds(x) else x
 
     # Random numbers -----------------------------------------------------------------------------------------------------
 
-    def check_random(self, *given):
+    def check_random(self, *given: Any) -> None:
         """Raise PyTorch's errors where random numbers cannot be drawn here, with these arguments."""
         if self.randomness == "error":
             raise RuntimeError(
@@ -326,7 +340,9 @@ class BatchLevel(Handler):
                 "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with functorch"
             )
 
-    def random(self, function, args, kwargs):
+    def random(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, bool | dtypes.dtype | None]
+    ) -> Tensor:
         """A random factory called inside this level."""
         self.check_random(*args, *kwargs.values())
         with self.below():
@@ -335,23 +351,29 @@ class BatchLevel(Handler):
             return _make(self, _drawn(function, self, args, kwargs))
 
 
-def _constant(x, operands):
+def _constant(x: float, operands: list[Tensor | float]) -> Tensor:
     """A number or ndarray among the operands as a tensor, as the row records it."""
     return wrap(np.asarray(x)) if isinstance(x, (ndarray, np.generic)) else constant(x, dtypes.result_type(*operands))
 
 
-def _drawn(function, level, args, kwargs):
+def _drawn(
+    function: Callable[..., Any],
+    level: BatchLevel,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Tensor:
     """Different random numbers for each sample: PyTorch's order, all samples in one draw."""
     name, n = function.__name__, level.size
     if name in ("rand", "randn"):
-        size = args[0] if len(args) == 1 and not isinstance(args[0], (int, np.integer)) else args
+        size: Any = args[0] if len(args) == 1 and not isinstance(args[0], (int, np.integer)) else args
         return function((n, *size), **kwargs)
     if name == "randint":
-        low, high, size = (
+        bounds: Any = (
             (*args, *[kwargs.pop(k) for k in ("low", "high", "size")[len(args) :] if k in kwargs], None)[:3]
             if len(args) < 3
             else args
         )
+        low, high, size = bounds
         if size is None:
             low, high, size = 0, low, high
         return function(low, high, (n, *size), **kwargs)
@@ -360,7 +382,7 @@ def _drawn(function, level, args, kwargs):
     return joins.stack([function(*[level.at(a, i) for a in args], **kwargs) for i in range(n)])
 
 
-def _check_readable(inputs, params):
+def _check_readable(inputs: Sequence[Any], params: tuple[Any, ...]) -> None:
     """Raise NumbersNeeded if the numbers of one sample got in as data."""
     for x in (*inputs, *params):
         if isinstance(x, Variable):
@@ -373,7 +395,7 @@ def _check_readable(inputs, params):
 # Batching rules: rule(level, op, inputs, params) -> the result's values, batch in front --------------------------------------
 
 
-def _one_by_one(level, op, xs, params):
+def _one_by_one(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]:
     """Any row: each sample in turn."""
     results = []
     for i in range(level.size):
@@ -386,7 +408,7 @@ def _one_by_one(level, op, xs, params):
     return joins.stack(results)
 
 
-def _elementwise(level, op, xs, params):
+def _elementwise(level: BatchLevel, op: Op, xs: Any, params: Any) -> Tensor:
     """Operands aligned from the right, in the dtype that one sample has (a number of each sample is still a number, not a vector)."""
     xs = [wrap(np.asarray(x)) if isinstance(x, (ndarray, np.generic)) else x for x in xs]
     ndim = max([x.array.ndim for x in xs if isinstance(x, Variable)])
@@ -405,7 +427,7 @@ def _elementwise(level, op, xs, params):
 _DIMS = ("dim", "dims", "dim0", "dim1", "dim2")
 
 
-def _moved_on(level, op, xs, params):
+def _moved_on(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]:
     """One input, and all parameters that name dimensions mean the same ones, one further on."""
     x = xs[0]
     n = x.array.ndim
@@ -415,21 +437,21 @@ def _moved_on(level, op, xs, params):
     return op(x.value, *[_plus_one(p, n) if name in _DIMS else p for name, p in zip(op.params, params, strict=False)])
 
 
-def _plus_one(dim, n):
+def _plus_one(dim: Any, n: int) -> int | tuple[int, ...]:
     return tuple([d % n + 1 for d in dim]) if isinstance(dim, tuple) else dim % n + 1
 
 
-def _same(level, op, xs, params):
+def _same(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     """What the row does to one sample it does to many."""
     return op(xs[0].value, *params)
 
 
-def _all_full(level, op, xs, params):
+def _all_full(level: BatchLevel, op: Op, xs: list[Any], params: tuple[bool | str, ...]) -> Tensor | tuple[Tensor, ...]:
     """Rows that take any number of leading dimensions, equal in all inputs."""
     return op(*[level.full(x) for x in xs], *params)
 
 
-def _full_moved_on(level, op, xs, params):
+def _full_moved_on(level: BatchLevel, op: Op, xs: list[Any], params: tuple[float | str, ...]) -> Any:
     n = xs[0].array.ndim
     if n == 0:
         return _one_by_one(level, op, xs, params)
@@ -443,17 +465,17 @@ def _full_moved_on(level, op, xs, params):
 NAMED = {"dims": _moved_on, "same": _same, "full": _all_full, "full dims": _full_moved_on}
 
 
-def batching_rule(op):
+def batching_rule(op: Op) -> Callable[..., Any]:
     """How vmap runs the row: its own rule, one of those in NAMED, or by its kind."""
     if op.batch is not None:
         return NAMED[op.batch] if isinstance(op.batch, str) else op.batch
     return _elementwise if op.kind in (ELEMENTWISE, DISCRETE) else _one_by_one
 
 
-def _rule(*ops):
+def _rule(*ops: Any) -> Any:
     """Decorator: the batching rule of these rows, which are defined below this room and cannot name it themselves."""
 
-    def register(function):
+    def register(function: Any) -> Any:
         for op in ops:
             op.batch = function
         return function
@@ -461,12 +483,12 @@ def _rule(*ops):
     return register
 
 
-def _row(name):
+def _row(name: Any) -> Any:
     return TABLE[name]
 
 
 @_rule(index.put_along_dim)
-def _put_along_dim(level, op, xs, params):
+def _put_along_dim(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Any:
     dim, shape_ = params
     return (
         op(level.full(xs[0]), level.full(xs[1]), dim + 1, (level.size, *shape_))
@@ -476,22 +498,22 @@ def _put_along_dim(level, op, xs, params):
 
 
 @_rule(shape.view, shape.unsafe_view)
-def _reshape(level, op, xs, params):
+def _reshape(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     return op(xs[0].value, (level.size, *params[0]))
 
 
 @_rule(shape.t)
-def _transpose(level, op, xs, params):
+def _transpose(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     return shape.transpose(xs[0].value, 1, 2) if xs[0].array.ndim == 2 else shape.alias(xs[0].value)
 
 
 @_rule(shape.expand)
-def _expand(level, op, xs, params):
+def _expand(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     return shape.expand(level.aligned(xs[0], len(params[0])), (level.size, *params[0]))
 
 
 @_rule(strided.strided)
-def _strided(level, op, xs, params):
+def _strided(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     size, stride, start, _ = params
     _, offset, (step, *steps) = place_of(xs[0].value.array)
     reach, own = [
@@ -508,24 +530,24 @@ def _strided(level, op, xs, params):
 
 
 @_rule(shape.permute)
-def _permute(level, op, xs, params):
+def _permute(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     n = xs[0].array.ndim
     return op(xs[0].value, (0, *[d % n + 1 for d in params[0]]))
 
 
 @_rule(shape.unsqueeze)
-def _unsqueeze(level, op, xs, params):
+def _unsqueeze(level: BatchLevel, op: Op, xs: list[Any], params: tuple[int, ...]) -> Tensor:
     return op(xs[0].value, params[0] % (xs[0].array.ndim + 1) + 1)
 
 
 @_rule(shape.squeeze)
-def _squeeze(level, op, xs, params):
+def _squeeze(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     dims = tuple([d + 1 for d, n in enumerate(xs[0].array.shape) if n == 1])
     return shape.squeeze_dims(xs[0].value, dims) if dims else shape.alias(xs[0].value)
 
 
 @_rule(linalg.solve_)
-def _solve(level, op, xs, params):
+def _solve(level: BatchLevel, op: Op, xs: list[Any], params: Any) -> Tensor:
     A, B = xs
     vectors, n = linalg.are_vectors(A, B), max(A.ndim, B.ndim)
     if not vectors:
@@ -536,7 +558,7 @@ def _solve(level, op, xs, params):
 
 
 @_rule(shape.diagonal_back, shape.unfold_back)
-def _back(level, op, xs, params):
+def _back(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Any:
     shape_, *rest = params
     if not shape_:
         return _one_by_one(level, op, xs, params)
@@ -549,36 +571,36 @@ def _back(level, op, xs, params):
 
 
 @_rule(shape.diag_embed_)
-def _diag_embed(level, op, xs, params):
+def _diag_embed(level: BatchLevel, op: Op, xs: list[Any], params: tuple[int, ...]) -> Tensor:
     offset, dim1, dim2 = params
     n = xs[0].array.ndim + 1
     return op(xs[0].value, offset, dim1 % n + 1, dim2 % n + 1)
 
 
 @_rule(shape.repeat_)
-def _repeat(level, op, xs, params):
+def _repeat(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     return op(level.aligned(xs[0], len(params[0])), (1, *params[0]))
 
 
 @_rule(shape.embed)
-def _embed(level, op, xs, params):
+def _embed(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     shape_, key = params
     return op(xs[0].value, (level.size, *shape_), (slice(None), *key))
 
 
 @_rule(shape.cat_, shape.stack_)
-def _join(level, op, xs, params):
+def _join(level: BatchLevel, op: Op, xs: list[Any], params: tuple[int, ...]) -> Tensor:
     return op([level.full(x) for x in xs], params[0] + 1)
 
 
 @_rule(shape.copy, shape.fill_tensor)
-def _copy(level, op, xs, params):
+def _copy(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     x, source = xs
     return op(level.full(x), level.aligned(source, x.array.ndim))
 
 
 @_rule(reduce.sum_all, reduce.mean_all, reduce.max_all, reduce.min_all)
-def _total(level, op, xs, params):
+def _total(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     dims = tuple(range(1, xs[0].array.ndim + 1))
     if not dims:
         return shape.clone(xs[0].value)
@@ -592,12 +614,12 @@ def _total(level, op, xs, params):
 
 
 @_rule(reduce.prod_all)
-def _total_product(level, op, xs, params):
+def _total_product(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     return reduce.prod_dim(shape.reshape(xs[0].value, (level.size, math.prod(xs[0].array.shape))), 1, False)
 
 
 @_rule(linalg.dot_, linalg.vdot_)
-def _dot(level, op, xs, params):
+def _dot(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     x, y = [level.aligned(x, 1) for x in xs]
     if level.holds(xs[0]) and level.holds(xs[1]):
         return reduce.sum_dim(elementwise.mul(x, y), (1,), False)
@@ -605,7 +627,7 @@ def _dot(level, op, xs, params):
 
 
 @_rule(linalg.mv_)
-def _mv(level, op, xs, params):
+def _mv(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     x, y = xs
     if not level.holds(x):
         return linalg.mm_(y.value, shape.t(x))
@@ -614,7 +636,7 @@ def _mv(level, op, xs, params):
 
 
 @_rule(linalg.mm_, linalg.bmm_, linalg.bmm_n)
-def _mm(level, op, xs, params):
+def _mm(level: BatchLevel, op: Op, xs: list[Any], params: Any) -> Tensor:
     ndim = max(x.array.ndim for x in xs)
     x, y = [level.aligned(x, ndim) for x in xs]
     if x.array.ndim == 3 and y.array.ndim == 2:  # one product of matrices
@@ -624,7 +646,7 @@ def _mm(level, op, xs, params):
 
 
 @_rule(linalg.addmm_, linalg.addmv_, linalg.baddbmm_, lookup.addmm_)
-def _add_product(level, op, xs, params):
+def _add_product(level: BatchLevel, op: Op, xs: list[Any], params: Any) -> Tensor:
     x, a, b = xs
     beta, alpha = params or (1, 1)
     row = {
@@ -638,12 +660,12 @@ def _add_product(level, op, xs, params):
     return _scaled(level.aligned(x, ndim), beta) + _scaled(product, alpha)
 
 
-def _scaled(x, number):
+def _scaled(x: Any, number: float) -> Tensor:
     return x if number == 1 else x * number
 
 
 @_rule(index.index_)
-def _index(level, op, xs, params):
+def _index(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     (indices,) = params
     out = op(xs[0].value, (slice(None), *indices))
     k = _separated(indices)
@@ -651,7 +673,7 @@ def _index(level, op, xs, params):
 
 
 @_rule(index.index_backward)
-def _index_backward(level, op, xs, params):
+def _index_backward(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     indices, shape_ = params
     k = _separated(indices)
     g = views.movedim(xs[0].value, 0, k) if k else xs[0].value
@@ -659,7 +681,7 @@ def _index_backward(level, op, xs, params):
 
 
 @_rule(index.index_put)
-def _index_put(level, op, xs, params):
+def _index_put(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     indices, accumulate = params
     x, values = xs
     place = np.empty(x.array.shape, np.bool_)[indices].shape
@@ -671,7 +693,7 @@ def _index_put(level, op, xs, params):
     return op(level.full(x), views.movedim(values, 0, k) if k else values, (slice(None), *indices), accumulate)
 
 
-def _separated(indices):
+def _separated(indices: tuple[np.ndarray | slice, ...]) -> int:
     """numpy puts the picked dimensions in front where slices separate the indices: how many they are, else 0."""
     places = [i for i, k in enumerate(indices) if isinstance(k, ndarray)]
     if not places or places[-1] - places[0] + 1 == len(places):
@@ -681,13 +703,13 @@ def _separated(indices):
 
 
 @_rule(index.masked_fill_number, index.masked_fill_tensor)
-def _masked_fill(level, op, xs, params):
+def _masked_fill(level: BatchLevel, op: Op, xs: list[Any], params: tuple[float, ...]) -> Tensor:
     ndim = max([x.array.ndim for x in xs])
     return op(*[level.aligned(x, ndim) for x in xs], *params)
 
 
 @_rule(losses.mse_loss_, losses.smooth_l1_loss_, losses.huber_loss_, losses.bce_, losses.bce_logits_)
-def _loss(level, op, xs, params):
+def _loss(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     reduction, *more = params
     ndim = max(x.array.ndim for x in xs)
     values = op(*[level.aligned(x, ndim) if level.holds(x) else x for x in xs], "none", *more)
@@ -697,13 +719,13 @@ def _loss(level, op, xs, params):
     return (reduce.mean_dim if reduction == "mean" else reduce.sum_dim)(values, dims, False)
 
 
-def _merged(x):
+def _merged(x: Tensor) -> Tensor:
     """Batch and samples as one dimension."""
     b, n, *rest = x.array.shape
     return shape.reshape(x, (b * n, *rest))
 
 
-def _split_again(out, level):
+def _split_again(out: Tensor | tuple[Tensor, ...], level: BatchLevel) -> Tensor | tuple[Tensor, ...]:
     outs = [
         shape.reshape(o, (level.size, o.array.shape[0] // level.size, *o.array.shape[1:]))
         for o in (out if isinstance(out, tuple) else (out,))
@@ -712,31 +734,31 @@ def _split_again(out, level):
 
 
 @_rule(convolution.convolution, convolution.convolution_bias, convolution.conv_transpose)
-def _convolution(level, op, xs, params):
+def _convolution(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Any:
     if any([level.holds(x) for x in xs[1:]]):
         return _one_by_one(level, op, xs, params)
     return _split_again(op(_merged(xs[0].value), *xs[1:], *params), level)
 
 
 @_rule(*pooling.MAX_POOL.values(), *pooling.ADAPTIVE_MAX_POOL.values(), pooling.max_take, convolution.im2col)
-def _samples_merged(level, op, xs, params):
+def _samples_merged(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]:
     return _split_again(op(*[_merged(level.full(x)) for x in xs], *params), level)
 
 
 @_rule(lookup.embedding_)
-def _embedding(level, op, xs, params):
+def _embedding(level: BatchLevel, op: Op, xs: list[Any], params: tuple[int | None, ...]) -> Any:
     weight, indices = xs
     return _one_by_one(level, op, xs, params) if level.holds(weight) else op(weight, indices.value, *params)
 
 
 @_rule(_row("softmax_backward_data"), _row("log_softmax_backward_data"))
-def _softmax_slope(level, op, xs, params):
+def _softmax_slope(level: BatchLevel, op: Op, xs: list[Any], params: tuple[int, ...]) -> Any:
     dim = params[0] % max(xs[1].array.ndim, 1)
     return op(*[level.full(x) for x in xs], dim + 1) if xs[1].array.ndim else _one_by_one(level, op, xs, params)
 
 
 @_rule(_row("native_layer_norm"))
-def _layer_norm(level, op, xs, params):
+def _layer_norm(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Any:
     x, weight, bias = xs
     if level.holds(weight) or level.holds(bias):
         return _one_by_one(level, op, xs, params)

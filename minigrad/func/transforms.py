@@ -8,8 +8,12 @@ backward pass to exactly these. What it returns then no longer depends on its ow
 only to closed leaves is a plain tensor again. Transforms nest in any order.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -30,6 +34,11 @@ from ..tensors.tensor import Tensor
 from .batching import BatchLevel, NumbersNeeded
 from .pytree import broadcast_to, flatten, map_tree, unflatten
 
+if TYPE_CHECKING:
+    from ..core.node import Node
+    from ..core.op import Op
+    from .pytree import Spec
+
 __all__ = [
     "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
     "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
@@ -44,10 +53,10 @@ class _Transform:
 
     hooks: saved-tensor hooks may be used; record: forward mode records only if that was on outside."""
 
-    def __init__(self, hooks=True, record=True):
+    def __init__(self, hooks: bool = True, record: bool = True) -> None:
         self.hooks, self.record = hooks, record
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if not self.hooks and any([isinstance(h, saved_tensors_hooks) for h in state.handlers]):
             raise RuntimeError(_NO_HOOKS)
         self.outer = state.grad
@@ -59,14 +68,14 @@ class _Transform:
             state.no_saved_hooks = _NO_HOOKS
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         state.grad, state.transforms, state.no_saved_hooks, state.inference, state.handlers = self.before
 
 
 _NO_HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open an issue with your use case."
 
 
-def _leaf(x):
+def _leaf(x: Tensor) -> Tensor:
     """`x` as the transform differentiates it: a new leaf, or a new name where something outside differentiates `x`, too."""
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
@@ -86,11 +95,11 @@ def _leaf(x):
     return new
 
 
-def _own(leaves):
+def _own(leaves: list[Tensor]) -> list[Node]:
     return [leaf_edge(x)[0] for x in leaves if x.edge is None]
 
 
-def _ends(node, seen, found):
+def _ends(node: Node, seen: set, found: set) -> None:
     """The ends of the graph below `node`, apart from closed ones."""
     stack = [node]
     while stack:
@@ -105,16 +114,17 @@ def _ends(node, seen, found):
             stack += [edge[0] for edge in node.edges if edge is not None]
 
 
-def _open_ends(x):
+def _open_ends(x: Tensor) -> set:
     """The leaves, not closed, that `x` depends on."""
-    found, seen = set(), set()
+    found: set[Any] = set()
+    seen: set[Any] = set()
     edge = edge_of(x)
     if edge is not None:
         _ends(edge[0], seen, found)
     return found
 
 
-def _has_open_end(x):
+def _has_open_end(x: Tensor) -> bool:
     """Does `x` depend on a leaf that is not closed? (A result may depend on none: of a view made under no_grad, say.)"""
     edge = edge_of(x)
     seen, stack = set(), [edge[0]] if edge is not None else []
@@ -129,12 +139,12 @@ def _has_open_end(x):
     return False
 
 
-def _close(own):
+def _close(own: list[Node]) -> None:
     for node in own:
         node.metadata["closed"] = True
 
 
-def _released(x, outer=True):
+def _released(x: Any, outer: bool = True) -> Tensor:
     """`x` without the part of its graph that leads to closed leaves only; without any graph unless recording was on outside."""
     if not isinstance(x, Tensor):
         return x
@@ -164,7 +174,14 @@ def _released(x, outer=True):
     return value
 
 
-def _pull(outputs, leaves, cotangents, own, outer, keep=False):
+def _pull(
+    outputs: list[Tensor],
+    leaves: list[Tensor],
+    cotangents: list[Tensor | None],
+    own: Any,
+    outer: bool,
+    keep: bool = False,
+) -> list[Tensor]:
     """The gradients at `leaves`; recorded if anything outside could ask for their derivative: `outer` says whether it records at all."""
     own = set(own)
     record = bool(state.handlers) or (
@@ -187,13 +204,13 @@ def _pull(outputs, leaves, cotangents, own, outer, keep=False):
     return [zeros_like(x) if g is None else g for x, g in zip(leaves, found, strict=True)]
 
 
-def _check_aux(aux):
+def _check_aux(aux: Any) -> None:
     for x in flatten(aux)[0]:
         if not isinstance(x, Tensor):
             raise RuntimeError(f"Expected tensors, got unsupported type {type(x)}")
 
 
-def _argnums(argnums, args):
+def _argnums(argnums: int | tuple[int, ...], args: tuple[Any, ...]) -> tuple[int, ...]:
     """The positions as a tuple, counted from the front."""
     n = len(args)
     if not isinstance(argnums, (int, tuple)):
@@ -212,12 +229,12 @@ def _argnums(argnums, args):
     return nums
 
 
-def _chosen(args, argnums):
+def _chosen(args: tuple[Any, ...], argnums: int | tuple[int, ...]) -> Any:
     nums = _argnums(argnums, args)
     return args[nums[0]] if isinstance(argnums, int) else tuple([args[i] for i in nums])
 
 
-def _with(args, argnums, new):
+def _with(args: Any, argnums: int | tuple[int, ...], new: Any) -> Any:
     """`args` with those at argnums replaced."""
     nums = _argnums(argnums, args)
     new = (new,) if isinstance(argnums, int) else new
@@ -227,14 +244,18 @@ def _with(args, argnums, new):
     return args
 
 
-def _of_chosen(func, argnums, args, kwargs):
+def _of_chosen(
+    func: Callable[..., Any], argnums: int | tuple[int, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, ...]:
     """`func` as a function of the chosen arguments alone, and these as a tuple."""
     chosen = _chosen(args, argnums)
     one = isinstance(argnums, int)
     return lambda *new: func(*_with(args, argnums, new[0] if one else new), **kwargs), (chosen,) if one else chosen
 
 
-def grad_and_value(func, argnums=0, has_aux=False):
+def grad_and_value(
+    func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns (gradient, value) of `func`, which returns one number; with has_aux (gradient, (value, aux)).
     Raises RuntimeError unless the value is one 0-d tensor.
 
@@ -244,7 +265,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
     """
 
     @functools.wraps(func)
-    def wrapper(*args, **kwargs):
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         with _Transform(hooks=False) as t:
             flat, spec = flatten(_chosen(args, argnums))
             leaves = [_leaf(x) for x in flat]
@@ -282,7 +303,7 @@ def grad_and_value(func, argnums=0, has_aux=False):
     return wrapper
 
 
-def grad(func, argnums=0, has_aux=False):
+def grad(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Callable[..., Any]:
     """A function that returns the gradient of `func`, which returns one number, by the argument(s) at `argnums`.
 
     argnums  an int, or a tuple of ints (then a tuple of gradients); an argument may be a dict or list of tensors
@@ -298,14 +319,14 @@ def grad(func, argnums=0, has_aux=False):
     inner = grad_and_value(func, argnums, has_aux)
 
     @functools.wraps(func)
-    def wrapper(*args, **kwargs):
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         gradient, value = inner(*args, **kwargs)
         return (gradient, value[1]) if has_aux else gradient
 
     return wrapper
 
 
-def vjp(func, *primals, has_aux=False):
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """(func(*primals), vjp_fn): vjp_fn takes one cotangent for each output and returns a tuple with one gradient for each primal.
 
     >>> import minigrad as torch
@@ -317,7 +338,7 @@ def vjp(func, *primals, has_aux=False):
     return (output, pull, aux) if has_aux else (output, pull)
 
 
-def _vjp(func, primals, has_aux=False):
+def _vjp(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool = False) -> tuple[Any, ...]:
     with _Transform(hooks=False) as t:
         flat, spec = flatten(tuple(primals))
         leaves = [_leaf(x) for x in flat]
@@ -345,7 +366,7 @@ def _vjp(func, primals, has_aux=False):
         result = unflatten([_released(o, t.outer) for o in outs], out_spec)
         aux = map_tree(lambda a: _released(a, t.outer), aux) if has_aux else None
 
-    def pull(cotangents, retain_graph=True, create_graph=None):
+    def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, given_spec = flatten(cotangents)
         if given_spec != out_spec:
             raise RuntimeError(
@@ -362,7 +383,14 @@ def _vjp(func, primals, has_aux=False):
 # Forward mode --------------------------------------------------------------------------------------------------------------
 
 
-def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+def jvp(
+    func: Any,
+    primals: Any,
+    tangents: Any,
+    *,
+    strict: bool = False,
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
     """(func(*primals), the derivative along `tangents`), in one forward pass.
     Raises RuntimeError where primals and tangents differ in structure or shape, or `func` returns no tensors, ValueError for whole numbers.
 
@@ -427,7 +455,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     return (plain, pushed, aux) if has_aux else (plain, pushed)
 
 
-def _check_tensors(values, argument):
+def _check_tensors(values: list[Tensor], argument: str) -> None:
     if not values:
         raise RuntimeError(f"jvp(f, primals, tangents): Expected {argument} to contain at least one Tensor.")
     for x in values:
@@ -435,7 +463,7 @@ def _check_tensors(values, argument):
             raise RuntimeError(f"jvp(f, primals, tangents): Expected {argument} to only contain Tensors, got {type(x)}")
 
 
-def linearize(func, *primals):
+def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     """(func(*primals), jvp_fn): jvp_fn(*tangents) is the derivative along tangents at these primals, without running `func` again.
 
     The recorded graph is pulled back once with a cotangent u; the result is linear in u, and its transpose is the jvp.
@@ -448,7 +476,7 @@ def linearize(func, *primals):
         outs, out_spec = flatten(func(*unflatten(leaves, spec)))
         us = [zeros_like(o, requires_grad=True) for o in outs]
         used = [(o, u) for o, u in zip(outs, us, strict=True) if o.requires_grad]
-        pulled = [None] * len(leaves)
+        pulled: Sequence[Any] = [None] * len(leaves)
         if used:
             pulled = autograd.grad(
                 [o for o, _ in used], leaves, [u for _, u in used], create_graph=True, allow_unused=True
@@ -458,7 +486,7 @@ def linearize(func, *primals):
     own_us = _own(us)
     _close(own_us)
 
-    def jvp_fn(*tangents):
+    def jvp_fn(*tangents: Any) -> Any:
         given, given_spec = flatten(tangents)
         if given_spec != spec:
             raise RuntimeError(f"Expected the tangents {given_spec} to have the same argspec as the primals {spec}")
@@ -482,7 +510,7 @@ def linearize(func, *primals):
 # Jacobians -----------------------------------------------------------------------------------------------------------------
 
 
-def _basis(tensors):
+def _basis(tensors: list[Tensor]) -> list[Tensor]:
     """The unit vectors of all tensors together, one row each: for each tensor (rows, *shape)."""
     sizes = [x.numel() for x in tensors]
     total, start, out = sum(sizes), 0, []
@@ -494,7 +522,14 @@ def _basis(tensors):
     return out
 
 
-def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+def jacrev(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
     """A function that returns the Jacobian of `func` by reverse mode: shape (*output shape, *input shape), one pullback per output number.
     Raises ValueError for a chunk_size below 1.
 
@@ -508,7 +543,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     @functools.wraps(func)
-    def wrapper(*args, **kwargs):
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         f, primals = _of_chosen(func, argnums, args, kwargs)
         output, pull, aux = _vjp(f, primals, has_aux)
         outs, out_spec = flatten(output)
@@ -528,16 +563,22 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     return wrapper
 
 
-def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+def jacfwd(
+    func: Callable[..., Any],
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+) -> Callable[..., Any]:
     """As jacrev, by forward mode: one pass per input number."""
 
     @functools.wraps(func)
-    def wrapper(*args, **kwargs):
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         f, primals = _of_chosen(func, argnums, args, kwargs)
         ins, in_spec = flatten(primals)
-        kept = []
+        kept: list[Any] = []
 
-        def push(*basis):
+        def push(*basis: Tensor) -> tuple[Tensor, ...]:
             out = jvp(f, primals, unflatten(basis, in_spec), has_aux=has_aux)
             flat, spec = flatten(out[1])
             kept[:] = [spec, flatten(out[0])[0], out[2] if has_aux else None]
@@ -560,7 +601,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     return wrapper
 
 
-def hessian(func, argnums=0):
+def hessian(func: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """A function that returns the second derivatives of `func`: forward over reverse."""
     return jacfwd(jacrev(func, argnums), argnums)
 
@@ -568,13 +609,20 @@ def hessian(func, argnums=0):
 # vmap ----------------------------------------------------------------------------------------------------------------------
 
 
-def _name(func):
+def _name(func: Any) -> str:
     if hasattr(func, "__name__"):
         return func.__name__
     return f"functools.partial({_name(func.func)}, ...)" if isinstance(func, functools.partial) else repr(func)
 
 
-def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
     """A function that runs `func`, written for one sample, on a whole batch at once.
 
     in_dims     which dimension of each argument counts the samples: an int for all, a tuple (nested like the arguments); None: not batched
@@ -593,7 +641,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
-    def wrapped(*args, **kwargs):
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
         call = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>)"
         size, dims, flat, spec = _batched_inputs(func, call, in_dims, args)
         if chunk_size is None or size <= chunk_size:
@@ -617,7 +665,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     return wrapped
 
 
-def _batched_inputs(func, call, in_dims, args):
+def _batched_inputs(func: Any, call: str, in_dims: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
     """The batch size, the batch dimension of each tensor, the tensors and their structure. Raises PyTorch's errors."""
     if not isinstance(in_dims, (int, tuple)):
         raise ValueError(
@@ -663,7 +711,16 @@ def _batched_inputs(func, call, in_dims, args):
     return sizes[0], dims, flat, spec
 
 
-def _run(func, size, dims, flat, spec, out_dims, randomness, kwargs):
+def _run(
+    func: Any,
+    size: int,
+    dims: list[int | None],
+    flat: list[Any],
+    spec: Any,
+    out_dims: Any,
+    randomness: str,
+    kwargs: dict[str, Any],
+) -> Any:
     level = BatchLevel(size, randomness)
     random_state = None if randomness == "error" else get_rng_state()
     given = [x if d is None else level.wrap(x, d) for x, d in zip(flat, dims, strict=True)]
@@ -678,7 +735,7 @@ def _run(func, size, dims, flat, spec, out_dims, randomness, kwargs):
     return _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwargs)
 
 
-def _outputs(func, output, out_dims):
+def _outputs(func: Any, output: Any, out_dims: Any) -> tuple[Any, ...]:
     outs, spec = flatten(output)
     where = (
         [out_dims[0]]
@@ -704,7 +761,7 @@ def _outputs(func, output, out_dims):
     return outs, spec, where
 
 
-def _unwrapped(func, level, out, dim):
+def _unwrapped(func: Any, level: BatchLevel, out: Tensor, dim: int) -> Tensor:
     if dim is None:
         if isinstance(out, Tensor) and level.holds(out):
             raise ValueError(
@@ -717,18 +774,19 @@ def _unwrapped(func, level, out, dim):
 class _OwnWrites(Handler):
     """While a function runs sample after sample: what two samples write into was made by neither, and the later would see the earlier."""
 
-    def __init__(self, batches):
+    def __init__(self, batches: list[Tensor]) -> None:
         self.batches = {id(owner_of(x.array)) for x in batches}  # each sample has a part of its own
-        self.earlier, self.own = {}, {}  # by id, which a reference keeps from being given to another one
+        self.earlier: dict[int, Any] = {}
+        self.own: dict[int, Any] = {}  # by id, which a reference keeps from being given to another one
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> Any:
         return op(*inputs, *params)
 
-    def next_sample(self):
+    def next_sample(self) -> None:
         self.earlier.update(self.own)
         self.own = {}
 
-    def writes(self, x):
+    def writes(self, x: Tensor) -> None:
         memory = owner_of(x.array)
         if id(memory) in self.earlier:
             raise RuntimeError(
@@ -741,7 +799,16 @@ class _OwnWrites(Handler):
             self.own[id(memory)] = memory
 
 
-def _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwargs):
+def _sample_by_sample(
+    func: Callable[..., Any],
+    level: Any,
+    dims: list[int | None],
+    flat: list[Tensor],
+    spec: Spec,
+    out_dims: Any,
+    random_state: Any,
+    kwargs: dict[str, Any],
+) -> Any:
     """The function reads the numbers themselves: run it once for each sample, and stack what it returns."""
     level.looping = True
     results, writes = [], _OwnWrites([x for x, d in zip(flat, dims, strict=True) if d is not None])
@@ -770,7 +837,15 @@ def _sample_by_sample(func, level, dims, flat, spec, out_dims, random_state, kwa
 # Modules -------------------------------------------------------------------------------------------------------------------
 
 
-def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, *, tie_weights=True, strict=False):
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Sequence[Any] | dict[str, Tensor],
+    args: Any = None,
+    kwargs: dict[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
     """Call `module` with other tensors in the places of its parameters and buffers.
 
     parameter_and_buffer_dicts  {name: tensor} as in module.named_parameters(), or a sequence of such dicts
@@ -815,7 +890,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
             places[key][0][places[key][1]] = value
 
 
-def _places(module):
+def _places(module: Any) -> dict[str, tuple]:
     """{full name: (the dict that holds it, its name there)} of all parameters and buffers, under all their names."""
     found = {}
     for prefix, part in module.named_modules(remove_duplicate=False):
@@ -826,7 +901,7 @@ def _places(module):
     return found
 
 
-def replace_all_batch_norm_modules_(root):
+def replace_all_batch_norm_modules_(root: Any) -> Any:
     """`root`, whose batch norms keep no running statistics from now on: a function inside vmap could not write them."""
     for module in root.modules():
         if any(cls.__name__ == "_BatchNorm" for cls in type(module).__mro__) and module.track_running_stats:
@@ -835,7 +910,7 @@ def replace_all_batch_norm_modules_(root):
     return root
 
 
-def stack_module_state(models):
+def stack_module_state(models: list[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """({name: parameters stacked}, {name: buffers stacked}) of several modules of one class, for vmap over functional_call.
     Raises RuntimeError for no modules, and for modules that differ in class, mode or requires_grad."""
     models = list(models)
@@ -846,7 +921,7 @@ def stack_module_state(models):
     if not all(type(m) is type(models[0]) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
 
-    def stacked(dicts, leaves):
+    def stacked(dicts: list[Any], leaves: bool) -> dict[str, Tensor]:
         out = {}
         for name in dicts[0]:
             tensors = [d[name] for d in dicts]

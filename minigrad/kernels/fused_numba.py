@@ -12,6 +12,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -178,12 +179,12 @@ class _Typed(ast.NodeTransformer):
         return node
 
 
-OPTIONS = {"error_model": "numpy", "fastmath": {"contract"}}
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}}
 
 
 def scope_of(kind):
     """What the text of a kernel finds around it."""
-    table = FLOAT32 if kind == "float32" else FLOAT64
+    table: dict[str, Any] = FLOAT32 if kind == "float32" else FLOAT64
     return {**table, **calls(table["T"]), "plus": plus, "inf": table["T"](math.inf), "nan": table["T"](math.nan)}
 
 
@@ -252,6 +253,7 @@ def _from_file(source, kind):
         new.write_text(text, encoding="utf-8")
         new.replace(path)
     spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
     module = sys.modules[path.stem] = importlib.util.module_from_spec(spec)  # where numba looks for it
     spec.loader.exec_module(module)
     return getattr(module, tree.body[0].name)

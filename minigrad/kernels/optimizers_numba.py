@@ -83,11 +83,11 @@ def adam_together(table, count, none, numbers):
     """Adam for many parameters. table: for each how many numbers it has, and the addresses of its gradient, of itself, of both averages
     and of its step count; none: an empty array. False, and nothing is done, unless all counts are one below `count`."""
     for k in range(table.shape[0]):
-        if carray(memory(table[k, 5]), 1, float32)[0] + 1 != count:
+        if carray(memory(table[k, 5]), 1, float32)[0] + 1 != count:  # type: ignore[call-arg]  # numba passes _typing
             return False
     for k in range(table.shape[0]):
         n = table[k, 0]
-        carray(memory(table[k, 5]), 1, float32)[0] = count
+        carray(memory(table[k, 5]), 1, float32)[0] = count  # type: ignore[call-arg]
         g, p = carray(memory(table[k, 1]), n, numbers.dtype), carray(memory(table[k, 2]), n, numbers.dtype)
         m, v = carray(memory(table[k, 3]), n, numbers.dtype), carray(memory(table[k, 4]), n, numbers.dtype)
         adam(p, g, m, v, none, numbers)

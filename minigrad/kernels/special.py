@@ -50,7 +50,7 @@ def _erf_float32(x):
             value *= s
         value += np.float32(coefficients[-1])
         ratio.append(value)
-    out = np.divide(*ratio, out=ratio[0])
+    out = np.divide(ratio[0], ratio[1], out=ratio[0])
     out *= a
     np.minimum(out, 1, out=out)
     return np.maximum(out, -1, out=out).astype(x.dtype, copy=False)

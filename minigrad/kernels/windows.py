@@ -26,7 +26,7 @@ def _kernels(a, dims):
 
 def _two(x, *options):
     """Images with one dimension as images of one row, and the options to match, as one flat tuple."""
-    numbers = []
+    numbers: list[int] = []
     for option, missing in zip(options, (1, 1, 0, 1), strict=True):  # kernel, stride, padding, dilation
         numbers += option if len(option) == 2 else (missing, option[0])
     return numbers

@@ -5,6 +5,8 @@ the two runs (kernels/windows.py). Importing this file imports numba and compile
 LeNet on 32 images: columns of the second layer 150 µs (numpy 800), their way back 120 (1,900), the first layer's largest numbers 300.
 """
 
+from typing import Any
+
 from numba import njit
 from numpy import (
     inf,
@@ -12,7 +14,7 @@ from numpy import (
     uint64,
 )  # uint64 as an index: numba asks of a signed one whether it counts from the end, in every step
 
-JIT = {"cache": True, "error_model": "numpy"}
+JIT: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 SIX = "int64, int64, int64, int64, int64, int64, int64, int64"
 
 

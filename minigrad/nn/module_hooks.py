@@ -239,7 +239,7 @@ class BackwardHook:
     def __init__(self, module, hooks, pre_hooks):
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.grad_outputs = None
-        self.inputs = None  # positions of the arguments that take part; None: none does
+        self.inputs: Any = None  # positions of the arguments that take part; None: none does
         self.n_inputs = 0
 
     def around_inputs(self, args: tuple) -> tuple:
@@ -259,7 +259,7 @@ class BackwardHook:
             return outputs[0]
         return type(result)(*outputs) if hasattr(result, "_fields") else outputs
 
-    def _outputs_known(self, grads):
+    def _outputs_known(self, grads: Any) -> Any:
         self.grad_outputs = _spread(self.outputs, grads, self.n_outputs)
         for hook in self.pre_hooks:
             changed = hook(self.module, self.grad_outputs)

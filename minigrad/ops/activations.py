@@ -30,7 +30,7 @@ def _elu_rule(g, x, alpha, scale, input_scale):
 
 def _softplus(x, beta, threshold):
     if x.dtype.char == "e":
-        return in_float32(_softplus, x, *np.float32([beta, threshold]))
+        return in_float32(_softplus, x, np.float32(beta), np.float32(threshold))
     scaled = x * beta
     return np.where(scaled > threshold, x, np.log1p(np.exp(np.minimum(scaled, threshold))) / x.dtype.type(beta))
 

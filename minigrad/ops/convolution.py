@@ -10,6 +10,7 @@ dimension. Windows are unfolded into columns, so that the work is one matrix pro
 # ruff: noqa: E501  (a row is one line)
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,8 @@ def padded(x, padding, value=0):
     n = x.ndim - len(padding)
     shape = x.shape[:n] + tuple([size + 2 * p for size, p in zip(x.shape[n:], padding, strict=True)])
     out = np.full(shape, value, x.dtype) if value else np.zeros(shape, x.dtype)
-    out[(..., *[slice(p, p + size) for size, p in zip(x.shape[n:], padding, strict=True)])] = x
+    inside: Any = [slice(p, p + size) for size, p in zip(x.shape[n:], padding, strict=True)]
+    out[(..., *inside)] = x
     return out
 
 
@@ -71,9 +73,10 @@ def fold(columns, channels, size, kernel, stride, padding, dilation):
         return x
     x = np.zeros((columns.shape[0], channels, *[n + 2 * p for n, p in zip(size, padding, strict=True)]), columns.dtype)
     for cell in itertools.product(*map(range, kernel)):
-        places = [slice(i * d, i * d + s * o, s) for i, d, s, o in zip(cell, dilation, stride, out, strict=True)]
+        places: Any = [slice(i * d, i * d + s * o, s) for i, d, s, o in zip(cell, dilation, stride, out, strict=True)]
         x[(..., *places)] += columns[(slice(None), slice(None), *cell)]
-    return x[(..., *[slice(p, p + n) for n, p in zip(size, padding, strict=True)])]
+    inside: Any = [slice(p, p + n) for n, p in zip(size, padding, strict=True)]
+    return x[(..., *inside)]
 
 
 def _convolution(x, w, stride, padding, dilation, groups):

@@ -6,13 +6,18 @@ What does not live here: how rows work (op.py). Sorted simple to hard; in rules 
 import builtins
 import math
 import operator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core import dtypes, errors
 from ..core.op import DISCRETE, ELEMENTWISE, Op
-from ..core.variable import Variable
 from ..kernels import special
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor as Variable  # its only direct subclass, with all the methods
+else:
+    from ..core.variable import Variable
 
 _ONE = {
     np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")

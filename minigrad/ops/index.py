@@ -22,6 +22,8 @@ class Positions(tuple):
     sources  the tensors that they were read from, and their versions: what a node that keeps the positions has saved
     """
 
+    sources: tuple
+
     def __new__(cls, positions, tensors=(), saved=False):
         self = super().__new__(cls, positions)
         self.sources = tuple([(t, t.version[0]) for t in tensors if saved or t.version is not INFERENCE])

@@ -460,7 +460,7 @@ def _zero_pivot(A):
     """Which diagonal element elimination with pivots finds to be 0 first, counted from 1."""
     a = np.array(A.reshape(-1, *A.shape[-2:])[np.argmin(np.abs(np.linalg.det(A)).ravel())], np.float64)
     for i in range(len(a)):
-        best = i + np.abs(a[i:, i]).argmax()
+        best = i + int(np.abs(a[i:, i]).argmax())
         if a[best, i] == 0:
             return i + 1
         a[[i, best]] = a[[best, i]]
@@ -641,7 +641,9 @@ def multi_dot(tensors, *, out=None):
     if len(tensors) < 2:
         raise errors.new(RuntimeError, "multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
     shapes = [x.shape if x.ndim == 2 else (1, *x.shape) if i == 0 else (*x.shape, 1) for i, x in enumerate(tensors)]
-    best = {(i, i): (0, None) for i in range(len(shapes))}  # (first, last): (multiplications, where to cut)
+    best: dict[tuple[int, int], tuple[int, Any]] = {
+        (i, i): (0, None) for i in range(len(shapes))
+    }  # (first, last): (multiplications, where to cut)
     for length in range(1, len(shapes)):
         for i in range(len(shapes) - length):
             j = i + length

@@ -7,6 +7,7 @@ What lives here: maximum and mean over windows. What does not: PyTorch's argumen
 # ruff: noqa: E501  (a row is one line)
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -103,8 +104,9 @@ def _adaptive_max_pool(x, out):
         flat = window.reshape(*x.shape[:2], math.prod(window.shape[2:]))
         winner = flat.argmax(2)
         inside = np.unravel_index(winner, window.shape[2:])
-        values[(..., *cell)] = np.take_along_axis(flat, winner[..., None], 2)[..., 0]
-        index[(..., *cell)] = _flat_positions([i + span[0] for i, span in zip(inside, spans, strict=True)], size)
+        place: Any = (..., *cell)
+        values[place] = np.take_along_axis(flat, winner[..., None], 2)[..., 0]
+        index[place] = _flat_positions([i + span[0] for i, span in zip(inside, spans, strict=True)], size)
     return values, index
 
 

@@ -242,11 +242,11 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
 
 def isin(elements, test_elements, *, assume_unique=False, invert=False):
     """Is each element one of the `test_elements`? Either may be a number. Raises RuntimeError for bools."""
-    arrays = [x.array if hasattr(x, "array") else np.asarray(x) for x in (elements, test_elements)]
-    if any(a.dtype.kind == "b" for a in arrays):
+    first, second = [x.array if hasattr(x, "array") else np.asarray(x) for x in (elements, test_elements)]
+    if "b" in (first.dtype.kind, second.dtype.kind):
         kind = errors.TYPE_NAMES["bool"].removesuffix("Tensor")
         raise errors.new(RuntimeError, f"Unsupported input type encountered for isin(): {kind}", instead="x.long().")
-    return wrap(np.asarray(np.isin(*arrays, invert=invert)))
+    return wrap(np.asarray(np.isin(first, second, invert=invert)))
 
 
 def gradient(input, *, spacing=1, dim=None, edge_order=1):

@@ -4,6 +4,8 @@ What lives here: the formulas of rows and of their rules, read from the rows the
 loops of a step (loops.py), and how their text is compiled (kernels/fused_numba.py).
 """
 
+from __future__ import annotations
+
 import ast
 import copy
 import functools
@@ -69,19 +71,20 @@ def value_source(op: Op) -> str | None:
 class _Inline(ast.NodeTransformer):
     """Put the formulas of other rows in the place of their calls, and numbers in the place of their names."""
 
-    def __init__(self, scope, names):
+    def __init__(self, scope: dict[str, Any], names: dict[str, Any]) -> None:
         self.scope, self.names = scope, names
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: Any) -> Any:
         if isinstance(value := self.scope.get(node.id), (int, float)):
             return ast.Constant(value)
         return self.names.get(node.id, node)
 
-    def visit_Call(self, node):
+    def visit_Call(self, node: Any) -> Any:
         args = [self.visit(a) for a in node.args]
         row = self.scope.get(node.func.id) if isinstance(node.func, ast.Name) else None
         if isinstance(row, Op) and row.formula is not None and len(args) == len(row.inputs) and not row.params:
-            if isinstance(tree := ast.parse(row.formula, mode="eval").body, ast.Call) and tree.func.id in CALLS:
+            tree = ast.parse(row.formula, mode="eval").body
+            if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in CALLS:
                 return ast.Call(tree.func, args, [])
             return _Inline({}, dict(zip(row.inputs, args, strict=True))).visit(tree)
         raise Unfit
@@ -90,7 +93,7 @@ class _Inline(ast.NodeTransformer):
 def power(n: float) -> tuple[str, str]:
     """x ** n and its derivative; small whole numbers are products."""
 
-    def written(k):
+    def written(k: float) -> str:
         if k in (0.0, 1.0, 2.0, 3.0, 4.0):
             return " * ".join(["x"] * int(k)) or "1"
         return {0.5: "sqrt(x)", -0.5: "1 / sqrt(x)", -1.0: "1 / x"}.get(k) or f"power(x, {k!r})"
@@ -105,20 +108,20 @@ def filled(source: str, words: dict[str, str]) -> str:
 
 
 class _Fill(ast.NodeTransformer):
-    def __init__(self, words: dict[str, Any]):
+    def __init__(self, words: dict[str, Any]) -> None:
         self.words = words
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: Any) -> Any:
         return self.words.get(node.id, node)
 
-    def visit_BinOp(self, node):
+    def visit_BinOp(self, node: Any) -> Any:
         node = self.generic_visit(node)
         if isinstance(node.op, ast.Pow) and ast.unparse(node.right) == "2":  # no call of pow
             return ast.BinOp(node.left, ast.Mult(), node.left)
         return node
 
 
-def number_row(op: Op, params: Any) -> str | None:
+def number_row(op: Op, params: Any) -> Any:
     """`value_source` with the parameters of one call put in, where they are numbers."""
     if op is E.pow_number:
         return power(float(params[0]))[0] if type(params[0]) in (int, float) else None

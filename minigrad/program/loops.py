@@ -7,6 +7,8 @@ A line joins the last loop over its shape that what it reads allows; small loops
 the other. Nothing is moved across a line that writes to memory.
 """
 
+from __future__ import annotations
+
 import types
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +39,7 @@ WRITES = ("write", "add", "update", "schedule")
 class Part:
     """Lines that share one loop over a shape; or one line that is a loop over rows, with the words of its text."""
 
-    def __init__(self, line: Line, rows: Any = None):
+    def __init__(self, line: Line, rows: Any = None) -> None:
         self.lines, self.shape, self.rows = [line], None if rows else line.outs[0].array.shape, rows
 
 
@@ -46,7 +48,7 @@ class Loop(Line):
 
     __slots__ = ("alone", "dtype", "parts")
 
-    def __init__(self, part: Part, dtype: Any, alone: Line):
+    def __init__(self, part: Part, dtype: Any, alone: Line) -> None:
         super().__init__("loop", None, [], (), (alone.place, alone.back))
         self.parts, self.dtype, self.alone = [part], dtype, alone
 

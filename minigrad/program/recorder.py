@@ -9,16 +9,21 @@ which tells shape and dtype and reports when its numbers are used. So no functio
 `if loss < 0.1`, masks that choose, `print`, numpy are all heard alike, and a step that does any of it runs as it always did.
 """
 
+from __future__ import annotations
+
+import functools
 import sys
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..autograd import engine
 from ..core.constants import number_of
-from ..core.dispatch import Handler, state
+from ..core.dispatch import Handler, Running, state
 from ..core.node import FREED, LIVE
 from ..core.op import ELEMENTWISE, _names, on_arrays
 from ..core.slow_path import prepare
@@ -34,6 +39,11 @@ from ..ops.shape import t as transpose
 from ..random import default_generator
 from ..tensors.indexing import check_bounds
 from .surroundings import Surroundings, Unfit, fixed
+
+if TYPE_CHECKING:
+    from ..core.node import Node
+    from ..core.op import Op
+    from ..tensors.tensor import Tensor
 
 ROOT = Path(__file__).parents[1]
 # The engine, which may read arrays.
@@ -85,7 +95,7 @@ class Val:
 
     __slots__ = ("array", "base", "line", "name")
 
-    def __init__(self, array, line=None, base=None, name=None):
+    def __init__(self, array: np.ndarray, line: Any = None, base: Any = None, name: Any = None) -> None:
         self.array, self.line, self.name, self.base = array, line, name, self if base is None else base.base
 
 
@@ -99,8 +109,9 @@ class Line:
 
     __slots__ = ("back", "ins", "kind", "outs", "params", "place", "what")
 
-    def __init__(self, kind, what, ins, params, place):
-        self.kind, self.what, self.ins, self.params, self.outs = kind, what, ins, params, ()
+    def __init__(self, kind: str, what: Any, ins: Sequence[Val], params: Sequence[Any], place: Sequence[Any]) -> None:
+        self.kind, self.what, self.ins, self.params = kind, what, ins, params
+        self.outs: tuple[Any, ...] = ()
         self.place, self.back = place
 
 
@@ -109,23 +120,23 @@ class Spy(np.ndarray):
 
     of: Any
 
-    def __array_finalize__(self, other):
+    def __array_finalize__(self, other: Any) -> None:
         if type(other) is Spy:  # made of another without a word
             self.of = _numpy_view(self, np.ndarray)
 
-    def __array_ufunc__(self, ufunc, method, *inputs, out=(), **kwargs):
+    def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, out: Any = (), **kwargs: Any) -> Any:
         _report(self, ufunc.__name__, sys._getframe(1))
         outs = {"out": tuple([plain(o) for o in out])} if out else {}
         return getattr(ufunc, method)(*[plain(x) for x in inputs], **outs, **kwargs)
 
-    def __array_function__(self, function, types, args, kwargs):
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> np.ndarray:
         if function not in _SHAPE_ONLY:
             _report(self, function.__name__, sys._getframe(1))
         return function(*plain(args), **{k: plain(v) for k, v in kwargs.items()})
 
 
-def _heard(name):
-    def method(self, *args, **kwargs):
+def _heard(name: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         _report(self, name, sys._getframe(1))
         return getattr(self.of, name)(*[plain(a) for a in args], **{k: plain(v) for k, v in kwargs.items()})
 
@@ -135,15 +146,22 @@ def _heard(name):
 for _name in dir(np.ndarray):
     if _name not in _SHAPE and callable(getattr(np.ndarray, _name)):
         setattr(Spy, _name, _heard(_name))
+
+
+def _reported(spy: Spy, name: str) -> Any:
+    _report(spy, name, sys._getframe(1))
+    return getattr(spy.of, name)
+
+
 for _name in ("T", "mT", "flat", "real", "imag", "data"):
     setattr(
         Spy,
         _name,
-        property(lambda self, name=_name: (_report(self, name, sys._getframe(1)), getattr(self.of, name))[1]),  # type: ignore[misc]
+        property(functools.partial(_reported, name=_name)),
     )
 
 
-def plain(x):
+def plain(x: Any) -> Any:
     """The array behind a Spy, also inside tuples and lists."""
     if type(x) is Spy:
         return x.of
@@ -157,7 +175,7 @@ def plain(x):
     return x
 
 
-def _report(spy, name, frame):
+def _report(spy: Spy, name: str, frame: FrameType) -> None:
     """Code outside of the engine uses the numbers of a tensor."""
     if _now is not None and threading.get_ident() == _now.thread:
         _now.used(spy.of, name, frame)
@@ -166,16 +184,16 @@ def _report(spy, name, frame):
 class _Slot:
     """Replaces a slot of Variable while a step is recorded."""
 
-    def __init__(self, slot, get, put):
+    def __init__(self, slot: Any, get: Callable[..., Any], put: Callable[..., Any]) -> None:
         self.slot, self.get, self.put, self.thread = slot, get, put, threading.get_ident()
 
-    def __get__(self, t, kind=None):
+    def __get__(self, t: Tensor, kind: type | None = None) -> Tensor | np.ndarray | None:
         if t is None:
             return self
         value = self.slot.__get__(t)
         return self.get(t, value, sys._getframe(1)) if threading.get_ident() == self.thread else value
 
-    def __set__(self, t, value):
+    def __set__(self, t: Tensor, value: Tensor | np.ndarray | None) -> None:
         if threading.get_ident() == self.thread:
             value = self.put(t, value, sys._getframe(1))
         self.slot.__set__(t, value)
@@ -191,7 +209,7 @@ class Recorder(Handler):
 
     needs_tensors = True  # so that a backward pass runs its rules on Tensors, and its operations are heard
 
-    def __init__(self, around: Surroundings, names: list[str], args: tuple):
+    def __init__(self, around: Surroundings, names: list[str], args: tuple) -> None:
         self.lines: list[Line] = []
         self.vals: dict[int, Val] = {}  # by the id of an array
         self.alive: list[Any] = []  # no id may be used twice
@@ -224,17 +242,18 @@ class Recorder(Handler):
                 continue
             self.is_now(array, Val(array, name=name))
 
-    def __enter__(self):
+    def __enter__(self) -> Recorder:
         global _now
         _now = self
-        Variable.array = _Slot(_ARRAY, self.read, self.put)  # type: ignore[assignment]
-        Variable._grad = _Slot(_GRAD, self.grad_read, self.grad_put)
+        watched: Any = Variable  # its slots are exchanged for descriptors that report
+        watched.array, watched._grad = _Slot(_ARRAY, self.read, self.put), _Slot(_GRAD, self.grad_read, self.grad_put)
         return super().__enter__()
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> None:
         global _now
         super().__exit__(*exc)
-        Variable.array, Variable._grad, _now = _ARRAY, _GRAD, None
+        watched: Any = Variable
+        watched.array, watched._grad, _now = _ARRAY, _GRAD, None
         if exc[0] is None and self.why is None and self.dice != _dice():
             self.why = "it draws random numbers; draw them outside and pass them in."
         elif exc[0] is None and self.why is None and self.mode != (state.grad, state.inference):
@@ -242,12 +261,12 @@ class Recorder(Handler):
 
     # What is known ------------------------------------------------------------------------------------------------------
 
-    def is_now(self, array, val):
+    def is_now(self, array: np.ndarray, val: Val) -> Val:
         self.vals[id(array)] = val
         self.alive.append(array)
         return val
 
-    def val(self, x):
+    def val(self, x: Any) -> Val:
         """The Val behind a tensor or an array."""
         array = _ARRAY.__get__(x) if isinstance(x, Variable) else plain(x)
         found = self.vals.get(id(array))
@@ -261,12 +280,13 @@ class Recorder(Handler):
             f"it uses a tensor made by {what} in a way that cannot be recorded; make the tensor outside and pass it in."
         )
 
-    def place(self, frame):
+    def place(self, frame: Any) -> Any:
         """((code, line), going back, node): the learner's line that runs; in a backward pass, the forward line of the node that runs.
 
         Each frame of the engine's loop on the stack belongs to one backward pass, the innermost to `state.running`.
         """
-        back, rule_of, running = False, None, state.running
+        back, rule_of = False, None
+        running: Running | None = state.running
         while frame is not None:
             code = frame.f_code
             if code is engine.run_nodes.__code__:
@@ -280,12 +300,21 @@ class Recorder(Handler):
             frame = frame.f_back
         return None, back, rule_of
 
-    def refuse(self, sentence, frame):
+    def refuse(self, sentence: str, frame: FrameType) -> None:
         if self.why is None:
             place, *_ = self.place(frame)
             self.why = sentence if place is None else f"line {place[1]} of {place[0].co_name}: {sentence}"
 
-    def line(self, kind, what, ins, params, arrays, frame, bases=()):
+    def line(
+        self,
+        kind: str,
+        what: Any,
+        ins: Sequence[Val],
+        params: Sequence[Any],
+        arrays: Sequence[np.ndarray],
+        frame: FrameType,
+        bases: Sequence[Val] = (),
+    ) -> Line:
         *place, node = self.place(frame)
         line = Line(kind, what, ins, params, place)
         if node is not None:
@@ -296,7 +325,7 @@ class Recorder(Handler):
 
     # What is heard ------------------------------------------------------------------------------------------------------
 
-    def __call__(self, op, inputs, params):
+    def __call__(self, op: Any, inputs: tuple[Tensor, ...], params: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]:
         inputs, params = plain(inputs), plain(params)
         out = op(*inputs, *params)
         if self.why is None and not self.updating:
@@ -306,7 +335,9 @@ class Recorder(Handler):
                 self.refuse(str(reason), sys._getframe(1))
         return out
 
-    def note(self, op, inputs, params, outs, frame):
+    def note(
+        self, op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...], outs: tuple[Tensor, ...], frame: FrameType
+    ) -> None:
         flat = inputs[0] if op.tensor_list else inputs
         tensors, arrays = prepare(op, flat)
         ins = []
@@ -335,7 +366,7 @@ class Recorder(Handler):
                 if line.place is not None:
                     self.nodes.setdefault(t.edge[0], line.place)
 
-    def found_root(self, node, frame):
+    def found_root(self, node: Node, frame: Any) -> None:
         """A backward pass begins at `node`: the tensor there, and what the step calls it."""
         self.root = self.tensors.get(node)
         while frame is not None and not _is_learners(frame.f_code):
@@ -343,7 +374,7 @@ class Recorder(Handler):
         names = [] if frame is None else [name for name, t in frame.f_locals.items() if t is self.root]
         self.root_name = names[0] if names else ""
 
-    def of_params(self, params):
+    def of_params(self, params: Any) -> Any:
         """Parameters, with Vals for the arrays among them that the step computes or finds."""
         if isinstance(params, np.ndarray):
             params = plain(params)
@@ -354,14 +385,16 @@ class Recorder(Handler):
             return (list if isinstance(params, list) else tuple)([self.of_params(p) for p in params])
         return params
 
-    def written(self, x, out):
+    def written(self, x: Tensor, out: Tensor) -> None:
         if self.why is None and not self.updating:
             try:
                 self.line("write", x, [self.val(x), self.val(out)], (), (), sys._getframe(1))
             except Unfit as reason:
                 self.refuse(str(reason), sys._getframe(1))
 
-    def rule(self, node, g, edges):
+    def rule(
+        self, node: Node, g: Tensor | list[Tensor | None], edges: tuple[Any, ...]
+    ) -> list[Tensor | None] | tuple[Tensor | None, ...]:
         """One step back. The rules of elementwise rows and products are heard as operations; the others run on arrays, as without us."""
         op = node.op
         if self.root is None:
@@ -377,14 +410,22 @@ class Recorder(Handler):
             self.refuse(str(reason), sys._getframe(1))
         return tuple([None if a is None else wrap(a) for a in outs])
 
-    def note_rules(self, node, op, g, edges, outs, frame):
+    def note_rules(
+        self,
+        node: Node,
+        op: Op,
+        g: Tensor | list[Tensor | None],
+        edges: tuple[Any, ...],
+        outs: list[np.ndarray | None],
+        frame: FrameType,
+    ) -> None:
         joint = op.joint_rule and None not in edges
         whole = [(op.joint_rule, range(len(outs)))] if joint else [
             (op.rules[i], [n]) for n, i in enumerate(op.inputs) if op.rules[i] is not None and edges[n] is not None
         ]  # fmt: skip
         for rule, places in whole:
             first, *names = _names(rule)
-            gs = [None if t is None else self.val(t) for t in g] if isinstance(g, list) else self.val(g)
+            gs: Any = [None if t is None else self.val(t) for t in g] if isinstance(g, list) else self.val(g)
             gs = gs[0] if isinstance(gs, list) and first != "gs" else gs
             saved = [getattr(node, name) for name in names]
             given = [gs, *[self.of_params(plain(v)) if v is not None else None for v in saved]]
@@ -404,7 +445,7 @@ class Recorder(Handler):
             )
             line.outs = tuple([None if a is None else self.vals[id(a)] for a in found])
 
-    def accumulated(self, x, g):
+    def accumulated(self, x: Tensor, g: Tensor) -> None:
         """The engine adds `g` to x.grad, without recording it."""
         if self.why is not None:
             return
@@ -418,7 +459,7 @@ class Recorder(Handler):
         except Unfit as reason:
             self.refuse(str(reason), sys._getframe(1))
 
-    def updates(self, optimizer, begins):
+    def updates(self, optimizer: Any, begins: bool) -> None:
         """`optimizer` begins, or ends, to change its parameters: one line, whatever happens in between."""
         self.updating = begins
         if begins:
@@ -427,7 +468,7 @@ class Recorder(Handler):
                     self.refuse("an optimiser with differentiable=True is not recorded.", sys._getframe(1))
             self.line("update", optimizer, (), (), (), sys._getframe(1))
 
-    def schedules(self, scheduler, args):
+    def schedules(self, scheduler: Any, args: tuple[Tensor | float, ...] | None) -> None:
         """`scheduler` sets the rates: one line, which does it again. Those that it steps in turn are part of it."""
         self.scheduling += -1 if args is None else 1
         if args is not None and self.scheduling == 1 and self.why is None:
@@ -437,7 +478,7 @@ class Recorder(Handler):
                 self.refuse(str(reason), sys._getframe(1))
         self.updating = self.scheduling > 0
 
-    def used(self, array, name, frame):
+    def used(self, array: np.ndarray, name: str, frame: FrameType) -> None:
         """Code outside of the engine uses numbers."""
         if self.updating or self.check(frame):
             return
@@ -449,7 +490,7 @@ class Recorder(Handler):
         self.refuse(f"the numbers of a tensor are read ({by}), so what follows may depend on them; "
                     "return the tensor and read it outside, or use torch.where.", frame)  # fmt: skip
 
-    def check(self, frame):
+    def check(self, frame: FrameType) -> bool:
         """Is this a function that the program calls, too?"""
         function = CHECKS.get(frame.f_code)
         if function is None:
@@ -467,12 +508,12 @@ class Recorder(Handler):
                 self.refuse(str(reason), frame)
         return True
 
-    def tensor_or(self, x):
+    def tensor_or(self, x: Any) -> Any:
         return ("tensor", self.val(x)) if isinstance(x, Variable) else self.of_params(plain(x))
 
     # Slots --------------------------------------------------------------------------------------------------------------
 
-    def read(self, t, array, frame):
+    def read(self, t: Tensor, array: np.ndarray, frame: FrameType) -> np.ndarray:
         code = frame.f_code
         if self.updating or code.co_filename.startswith(_FREE) or code.co_filename.startswith("<minigrad row"):
             return array
@@ -485,7 +526,7 @@ class Recorder(Handler):
         spy.of = array
         return spy
 
-    def put(self, t, array, frame):
+    def put(self, t: Tensor, array: np.ndarray, frame: FrameType) -> np.ndarray:
         array = plain(array)
         if self.updating or id(array) in self.vals or type(array) is not np.ndarray or self.why is not None:
             return array
@@ -508,7 +549,7 @@ class Recorder(Handler):
                 self.refuse(f"random numbers are drawn ({maker.co_name}); draw them outside and pass them in.", frame)
         return array
 
-    def grad_read(self, t, grad, frame):
+    def grad_read(self, t: Tensor, grad: Tensor | None, frame: FrameType) -> Tensor | None:
         known = id(t) in self.entry or id(t) in self.overwritten
         if id(t) in self.outside and not known and self.why is None and not self.updating:
             val = None
@@ -523,7 +564,7 @@ class Recorder(Handler):
             self.entry[id(t)] = t, val
         return grad
 
-    def grad_put(self, t, grad, frame):
+    def grad_put(self, t: Tensor, grad: Tensor | None, frame: FrameType) -> Tensor | None:
         if self.why is not None or self.updating:
             return grad
         if id(t) not in self.outside and (grad is None or frame.f_code.co_filename != _ACCUMULATE):
@@ -549,7 +590,7 @@ class Recorder(Handler):
 
     # Results ------------------------------------------------------------------------------------------------------------
 
-    def results(self, out):
+    def results(self, out: Any) -> tuple[Any, ...]:
         """What the step returns, with ("tensor", Val, the tensor) for the tensors in it."""
         if isinstance(out, Variable):
             if out.requires and out.edge is not None and not _used_up(out.edge[0]):
@@ -567,22 +608,22 @@ class Recorder(Handler):
         raise Unfit(f"it returns {type(out).__name__}; return tensors, or tuples, lists and dicts of them.")
 
 
-def _is_learners(code):
+def _is_learners(code: CodeType) -> bool:
     file = code.co_filename
     return not file.startswith((str(ROOT), "<minigrad", "<frozen")) or "/minigrad/course/" in file
 
 
-def _product(op, ins):
+def _product(op: Op, ins: list[Val]) -> Op:
     """Of a column and a row each number is one product: no work for a matrix product, and a loop can do it beside other things."""
     return mul if op is mm_ and ins[0].array.shape[1] == 1 else op
 
 
-def _base_of(array, inputs):
+def _base_of(array: np.ndarray, inputs: Sequence[Val]) -> Any:
     """Of `inputs`, the Val whose memory `array` lies in."""
     return next((v for v in inputs if array.size and np.may_share_memory(array, v.array)), None)
 
 
-def all_vals(values):
+def all_vals(values: Any) -> Iterator[Any]:
     for v in values:
         if isinstance(v, Val):
             yield v
@@ -590,7 +631,7 @@ def all_vals(values):
             yield from all_vals(v)
 
 
-def _used_up(node):
+def _used_up(node: Node) -> bool:
     """Has a backward pass gone through this graph and freed it?"""
     seen, todo = {node}, [node]
     for n in todo:  # grows
@@ -603,7 +644,7 @@ def _used_up(node):
     return False
 
 
-def _dice():
+def _dice() -> tuple[Any, ...]:
     """What changes with every draw of a random number."""
-    key = default_generator.twister.get_state(legacy=True)
+    key: Any = default_generator.twister.get_state(legacy=True)
     return key[2], key[1][:3].tobytes(), default_generator.spare

@@ -55,7 +55,7 @@ class SampleProgram:
 
     Raises UnclearError where anything is not sure."""
 
-    def __init__(self, loss: Any, parameters: Sequence[Any], names: Sequence[str], data: Data):
+    def __init__(self, loss: Any, parameters: Sequence[Any], names: Sequence[str], data: Data) -> None:
         self.graph, self.data, self.names = record(loss), data, names
         graph = self.graph
         index = {id(p): k for k, p in enumerate(parameters)}

@@ -3,14 +3,17 @@
 What lives here: when a step is recorded, when a program is trusted, and what `why` says. What does not: how (recorder.py, text.py).
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import sys
 import threading
 import types
 import weakref
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..core.dispatch import state
 from ..core.errors import warn
@@ -18,6 +21,9 @@ from ..core.variable import Variable
 from .recorder import Recorder, one_at_a_time
 from .surroundings import Surroundings, Unfit, fixed
 from .text import MISS, Call, Program
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor
 
 TRIES = 8  # recordings that differ from the one before, until a step is taken to change from call to call
 PATIENCE = 100  # calls of a program until its loops are compiled
@@ -27,7 +33,7 @@ PROGRAMS = 8  # kinds of arguments for which a program is kept
 NAMES = {"backward", "grad", "step", "no_grad", "enable_grad", "zero_grad", "inference_mode", "detach"}
 
 
-def is_step(function) -> bool:
+def is_step(function: Callable[..., Any]) -> bool:
     """Does the function, or a helper of it, go back through a graph or change anything? Else it is one that others differentiate."""
     todo: list[Any] = [getattr(function, "__func__", function)]
     seen: set[Any] = set()
@@ -49,7 +55,7 @@ def is_step(function) -> bool:
     return isinstance(function, types.MethodType)
 
 
-def _filled(cell) -> bool:
+def _filled(cell: Any) -> bool:
     try:
         return isinstance(cell.cell_contents, types.FunctionType)
     except ValueError:
@@ -59,7 +65,7 @@ def _filled(cell) -> bool:
 class Looped:
     """A program whose loops are compiled beside it after a number of calls; until then it runs line by line."""
 
-    def __init__(self, plain: Program, program: Program):
+    def __init__(self, plain: Program, program: Program) -> None:
         self.plain, self.program = plain, program
         program.scope["in_lines"] = plain.run
         self.run = self._count
@@ -68,13 +74,13 @@ class Looped:
         self._calls = 0
         self._thread = threading.Thread(target=self._compile, name="minigrad compiles loops", daemon=True)
 
-    def _count(self, *args):
+    def _count(self, *args: Any) -> Any:
         self._calls += 1
         if self._calls == PATIENCE:
             self._thread.start()
         return self.plain.run(*args)
 
-    def _compile(self):
+    def _compile(self) -> None:
         from ..kernels.fused_numba import build_loop
 
         try:
@@ -86,7 +92,7 @@ class Looped:
         except Exception as error:  # noqa: BLE001 (whatever it is: the lines run)
             self.error, self.run, self.ready = error, self.plain.run, True
 
-    def _first(self, *args):
+    def _first(self, *args: Any) -> Any:
         """The first call through the loops: numba looks at what each is given. Later it need not, which takes longer than a small loop:
         the guards hold, so it will be the same again."""
         out = self.program.run(*args)
@@ -98,16 +104,16 @@ class Looped:
             self.run, self.ready = self.program.run, True
         return out
 
-    def hand_on(self, otherwise):
+    def hand_on(self, otherwise: Callable[..., Any]) -> None:
         for program in (self.plain, self.program):
             program.hand_on(otherwise)
 
     @property
-    def shown(self):
+    def shown(self) -> Program:
         """The program to read."""
         return self.plain if self.error else self.program
 
-    def warm(self):
+    def warm(self) -> None:
         if self._calls < PATIENCE:
             self._calls = PATIENCE
             self._thread.start()
@@ -119,9 +125,10 @@ class Looped:
 _loops: dict[Any, Any] = {}  # (text, dtype, arrays): the compiled function
 
 
-def pickled(compiled, function):
+def pickled(compiled: Any, function: Callable[..., Any]) -> str | tuple[Any, ...]:
     """What `__reduce__` gives. A program is of the tensors of one process: a copy has none and compiles the function again."""
-    owner, name = sys.modules.get(compiled.__module__), compiled.__qualname__
+    owner: Any = sys.modules.get(compiled.__module__)
+    name = compiled.__qualname__
     if isinstance(function, types.MethodType):
         owner, name = function.__self__, function.__name__
     found = functools.reduce(lambda place, part: getattr(place, part, None), name.split("."), owner)
@@ -143,11 +150,14 @@ class CompiledStep:
         "__weakref__",
     )  # what a call of it calls: once the newest program is ready, that itself
 
-    def __init__(self, step):
+    __name__: str
+    __wrapped__: Any
+
+    def __init__(self, step: Callable[..., Any]) -> None:
         functools.update_wrapper(self, step)
-        self._looks = functools.partial(CompiledStep._look, weakref.proxy(self))  # without a cycle
+        self._looks = functools.partial(CompiledStep._look, cast(CompiledStep, weakref.proxy(self)))  # without a cycle
         self.__call__ = functools.partial(self._looks, None)
-        self.step = step
+        self.step: Any = step
         self.why: str | None = None
         self._programs: list[Any] = []
         self._last: dict[Any, str] = {}  # by kind of arguments: the text of the last recording
@@ -163,10 +173,10 @@ class CompiledStep:
         self._owners: dict[int, CompiledStep] = {}
         self.quiet = False
 
-    def __reduce__(self):
+    def __reduce__(self) -> str | tuple[Any, ...]:
         return pickled(self, self.step)
 
-    def __get__(self, owner, kind=None):
+    def __get__(self, owner: Any, kind: Any = None) -> CompiledStep:
         """As a method: a step of its own for each object, of which the last are remembered."""
         if owner is None:
             return self
@@ -177,7 +187,7 @@ class CompiledStep:
                 del self._owners[old]
         return found
 
-    def _look(self, after, /, *args, **kwargs):
+    def _look(self, after: Any, /, *args: Tensor, **kwargs: Any) -> Any:
         """Call the first program whose guards hold, of those that come after one."""
         if kwargs:
             try:
@@ -197,16 +207,16 @@ class CompiledStep:
                     return out
         return self._slow(args, kwargs)
 
-    def _by_position(self, args, kwargs):
+    def _by_position(self, args: tuple[Tensor, ...], kwargs: Any) -> tuple[Any, ...]:
         """Arguments given by keyword, as if given by position; as they are where that cannot be."""
         bound = self._signature.bind(*args, **kwargs)
         if bound.kwargs:
             bound.apply_defaults()
         return (args, kwargs) if bound.kwargs else (bound.args, {})
 
-    def _names(self, count):
+    def _names(self, count: Any) -> list[str]:
         """What the first arguments are called."""
-        found = []
+        found: list[str] = []
         for name, p in self._signature.parameters.items():
             if p.kind is p.VAR_POSITIONAL:
                 found += [f"{name}_{i}" for i in range(count - len(found))]
@@ -224,13 +234,13 @@ class CompiledStep:
     def source(self) -> str | None:
         return None if self.shown is None else self.shown.source
 
-    def warm(self):
+    def warm(self) -> None:
         """Wait until the loops of all its programs are compiled, which otherwise happens beside them."""
         for program in self._programs:
             if isinstance(program, Looped):
                 program.warm()
 
-    def _slow(self, args, kwargs):
+    def _slow(self, args: tuple[Tensor, ...], kwargs: dict[Any, Any]) -> Any:
         """Run the step as usual, and record it where that is possible."""
         self._calls += 1
         if self._calls == 1 or state.handlers or state.anomaly:  # optimisers make their state in the first step
@@ -247,7 +257,7 @@ class CompiledStep:
         finally:
             one_at_a_time.release()
 
-    def _record(self, key, args, kwargs):
+    def _record(self, key: Any, args: Any, kwargs: dict[Any, Any]) -> Any:
         try:
             self._check(args, kwargs)
             around = Surroundings(self.step)
@@ -274,11 +284,11 @@ class CompiledStep:
             self._unfit(str(reason), key)
         return out
 
-    def _given(self, args):
+    def _given(self, args: tuple[Tensor | float, ...]) -> tuple[Any, ...]:
         tensors = [(n, a) for n, a in zip(self._names(len(args)), args, strict=False) if isinstance(a, Variable)]
         return [n for n, _ in tensors], tuple([a for _, a in tensors])
 
-    def _check(self, args, kwargs):
+    def _check(self, args: tuple[Tensor | float, ...], kwargs: dict[Any, Any]) -> None:
         names = self._names(len(args))
         if kwargs or len(args) > len(names):
             raise Unfit("it has arguments that can only be given by keyword; give them by position.")
@@ -298,7 +308,7 @@ class CompiledStep:
             elif not fixed(a):
                 raise Unfit(f"the argument {name} is a {type(a).__name__}; pass tensors and numbers.")
 
-    def _trust(self, key, program):
+    def _trust(self, key: tuple[Any, ...], program: Program) -> bool:
         """A program is trusted once two recordings in a row gave the same text: that finds what changes from call to call."""
         if self._last.get(key) == program.text:
             self._programs.insert(0, program)
@@ -313,7 +323,7 @@ class CompiledStep:
             self._unfit(f"it changes from call to call: {TRIES} recordings differed.")
         return False
 
-    def _unfit(self, sentence, key=None):
+    def _unfit(self, sentence: str, key: Any = None) -> None:
         """It runs as it is. What fails again and again is tried more and more rarely: recording costs more than the step."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         if failures > PATIENT:

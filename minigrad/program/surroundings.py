@@ -8,12 +8,15 @@ tensors, lists and dicts of them, modules, optimisers, plain objects, functions 
 runs as it is.
 """
 
+from __future__ import annotations
+
 import builtins
 import dis
 import operator
 import types
 from collections.abc import Callable
 from enum import Enum
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -46,7 +49,7 @@ RATES = {*vars(LRScheduler), "last_epoch", "_last_lr", "base_lrs", "_step_count"
 MODULES = ("minigrad", "math", "functools", "itertools", "operator")
 
 
-def _ours(module) -> bool:
+def _ours(module: str) -> bool:
     return (module or "").partition(".")[0] == "minigrad" and not (module or "").startswith("minigrad.course")
 
 
@@ -71,7 +74,7 @@ class Surroundings:
     guards    what must still hold, as expressions over `scope`
     """
 
-    def __init__(self, function):
+    def __init__(self, function: Callable[..., Any]) -> None:
         self.tensors: dict[int, tuple[str, Variable]] = {}
         self.guards: list[str] = []
         self.scope: dict[str, Any] = {"same": same, "MISSING": object()}
@@ -195,7 +198,7 @@ class Surroundings:
             for instruction in dis.get_instructions(code):
                 self.instruction(instruction, f, cells, free, name)
 
-    def instruction(self, instruction, f, cells, free, name) -> None:
+    def instruction(self, instruction: Any, f: Callable[..., Any], cells: dict[str, Any], free: set, name: str) -> None:
         kind, what = instruction.opname, instruction.argval
         if kind in ("STORE_GLOBAL", "DELETE_GLOBAL") or (
             kind in ("STORE_DEREF", "DELETE_DEREF") and what in cells and what in free
@@ -224,7 +227,7 @@ class Surroundings:
                 raise Unfit(f"{name} reads {what} before it has a value.") from None
             self.read(f"{self.known(cells[what])}.cell_contents", value, what)
 
-    def global_name(self, f, what, name) -> None:
+    def global_name(self, f: Callable[..., Any], what: str, name: str) -> None:
         outside = f.__globals__
         if what in outside:
             self.read(f"{self.known(outside)}.get({what!r}, MISSING)", outside[what], what)
@@ -338,7 +341,7 @@ class Surroundings:
 _OF_MODULES = frozenset(key for key in vars(Module()) if key.startswith("_"))
 
 
-def _codes(code, free=None):
+def _codes(code: CodeType, free: Any = None) -> list[Any]:
     """A code object and those inside it, each with the names that it shares with what is outside of all of them."""
     free = set(code.co_freevars)
     found = [(code, free)]

@@ -7,7 +7,7 @@ loss is the one of a few known losses that gives the recorded number and gradien
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class TensorProgram:
 
     shape: tuple = ()
 
-    def __init__(self, model: Callable, parameters: Sequence[Any], names: Sequence[str], data: Data):
+    def __init__(self, model: Callable, parameters: Sequence[Any], names: Sequence[str], data: Data) -> None:
         self.data, self.tape, self.rest = data, list[Row](), list[Row]()
         self.coefficient, self.all_points = 1.0, True
         self.rows = list(range(len(data.points)))
@@ -94,10 +94,10 @@ class TensorProgram:
                 raise UnclearError("one of its inputs is not known")
         return known[graph.root]
 
-    def _leaves(self, rows) -> np.ndarray:
+    def _leaves(self, rows: Iterator[Any]) -> np.ndarray:
         return np.array([self._row(*row) for row in rows], float)
 
-    def _each(self, name: str, *of: np.ndarray) -> np.ndarray:
+    def _each(self, name: str, *of: Any) -> np.ndarray:
         arrays = np.broadcast_arrays(*of)
         rows = [self._row(name, *map(int, row)) for row in zip(*(a.ravel() for a in arrays), strict=True)]
         return np.array(rows, float).reshape(arrays[0].shape)
@@ -201,7 +201,9 @@ def run(program: Any, weights: np.ndarray, rows: Sequence[int]) -> tuple[float, 
     return total, grads
 
 
-def _forward_and_back(tape: list[Row], weights, coefficient: float, points, labels) -> tuple[float, np.ndarray]:
+def _forward_and_back(
+    tape: list[Row], weights: np.ndarray, coefficient: float, points: np.ndarray, labels: np.ndarray
+) -> tuple[float, np.ndarray]:
     count = len(points)
     value = np.zeros((len(tape), count))
     with np.errstate(all="ignore"):
@@ -219,7 +221,9 @@ def _forward_and_back(tape: list[Row], weights, coefficient: float, points, labe
     return float(value[-1].sum() * coefficient), out
 
 
-def _value(row: Row, value, weights, points, labels):
+def _value(
+    row: Row, value: np.ndarray, weights: np.ndarray, points: np.ndarray, labels: np.ndarray
+) -> float | np.generic | np.ndarray:
     kind = row[0]
     if kind == "w":
         return weights[row[1]]
@@ -248,7 +252,7 @@ def _value(row: Row, value, weights, points, labels):
     return -a if kind == "neg" else getattr(np, kind)(a)
 
 
-def _locals(row: Row, value, i: int) -> list:
+def _locals(row: Row, value: np.ndarray, i: int) -> list:
     kind, out = row[0], value[i]
     a, *rest = (value[p] for p in operands(row))
     b: Any = rest[0] if rest else None

@@ -529,7 +529,7 @@ class Writer:
             self.texts[id(grad)] = tensor = self.fresh_name(leaf.removesuffix("_tensor") + "_grad")
             self.wrap(tensor, self.name(line.ins[0]), leaf)
 
-    def wrap(self, tensor: str, array: str, leaf: str | None = None) -> None:
+    def wrap(self, tensor: Any, array: str, leaf: str | None = None) -> None:
         self.wrapped.setdefault(array, []).append((tensor, leaf))
         target = f"{leaf}._grad = {tensor}" if leaf else tensor
         self.body.append(Wrap(f"{target} = wrap({array})", self.line, "wrap", tensor, array, leaf))

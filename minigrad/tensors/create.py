@@ -3,11 +3,15 @@
 What lives here: the factories under PyTorch's names. What does not: the random generator (random.py).
 """
 
+from __future__ import annotations
+
 import builtins
 import functools
 import math
 import sys
 import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +22,18 @@ from ..core.dispatch import state
 from ..core.facts import NotDifferentiable
 from ..core.grad_mode import no_grad
 from ..core.storage import like
-from ..core.variable import Variable, wrap
+from ..core.variable import wrap
 from ..random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, set_rng_state  # noqa: F401
 
+if TYPE_CHECKING:
+    from ..core.devices import DeviceLike, memory_format
+    from ..tensors.tensor import Tensor as Variable  # its only direct subclass, with all the methods
+    from .tensor import Tensor
+else:
+    from ..core.variable import Variable
 
-def _finish(array, requires_grad, device=None):
+
+def _finish(array: np.ndarray, requires_grad: bool, device: DeviceLike = None) -> Tensor:
     if device is not None:
         only_cpu(device)
     t = wrap(array)
@@ -47,7 +58,7 @@ def _finish(array, requires_grad, device=None):
     return t
 
 
-def _dtype(dtype, default=None, factory="tensor"):
+def _dtype(dtype: Any, default: dtypes.dtype | None = None, factory: str = "tensor") -> np.dtype:
     return (
         (dtypes.get_default_dtype() if default is None else default).numpy
         if dtype is None
@@ -55,7 +66,7 @@ def _dtype(dtype, default=None, factory="tensor"):
     )
 
 
-def _shape(size, factory="empty"):
+def _shape(size: Any, factory: str = "empty") -> tuple[int, ...]:
     if not size:
         raise errors.new(
             TypeError,
@@ -78,7 +89,7 @@ def _shape(size, factory="empty"):
     return shape
 
 
-def _plain(data):
+def _plain(data: Any) -> Any:
     """Nested lists with Tensors in them as nested lists of numbers."""
     if isinstance(data, Variable):
         return data.tolist()
@@ -87,7 +98,7 @@ def _plain(data):
     return data
 
 
-def _from_data(data, dtype):
+def _from_data(data: Any, dtype: Any) -> np.ndarray:
     """An ndarray (a copy) of the dtype that PyTorch infers. Raises ValueError for ragged lists."""
     if isinstance(data, (np.ndarray, np.generic)):
         kind = dtypes.from_numpy_dtype(data.dtype)
@@ -116,14 +127,14 @@ def _from_data(data, dtype):
         default = dtypes.get_default_dtype()
     if any(isinstance(d, (np.ndarray, np.generic)) for d in (data if isinstance(data, list) else ())) and len(data):
         default = dtypes.from_numpy_dtype(array.dtype)
-    kind = _dtype(dtype, default)
-    if kind.kind in "iu" and array.size and array.dtype != kind and array.dtype.kind != "b":
+    target = _dtype(dtype, default)
+    if target.kind in "iu" and array.size and array.dtype != target and array.dtype.kind != "b":
         for extreme in (array.min(), array.max()):
-            dtypes.fitting(extreme.item(), dtypes.FROM_NUMPY[kind], kind.name)
-    return array.astype(kind)
+            dtypes.fitting(extreme.item(), dtypes.FROM_NUMPY[target], target.name)
+    return array.astype(target)
 
 
-def _check_numbers(data):
+def _check_numbers(data: Any) -> None:
     """Raise PyTorch's error if something in the nested lists is no number."""
     if isinstance(data, (list, tuple, range)):
         for d in data:
@@ -139,7 +150,7 @@ def _check_numbers(data):
         )
 
 
-def _check_nesting(data, depth=0):
+def _check_nesting(data: Any, depth: int = 0) -> None:
     if not isinstance(data, (list, tuple)) or not data:
         return
     if not isinstance(data[0], (list, tuple, np.ndarray)):
@@ -166,7 +177,13 @@ def _check_nesting(data, depth=0):
         _check_nesting(d, depth + 1)
 
 
-def tensor(data, *, dtype=None, device=None, requires_grad=False):
+def tensor(
+    data: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A new tensor with the numbers of `data`: a number, nested lists, an ndarray. Always a copy, always a leaf.
 
     >>> import minigrad as torch
@@ -187,7 +204,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False):
     return _finish(_from_data(data, dtype), requires_grad, device)
 
 
-def as_tensor(data, dtype=None, device=None):
+def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: DeviceLike = None) -> Tensor:
     """`data` as a tensor, without a copy where it is one already or an ndarray of that dtype."""
     if device is not None:
         only_cpu(device)
@@ -200,7 +217,7 @@ def as_tensor(data, dtype=None, device=None):
     return tensor(data, dtype=dtype)
 
 
-def _check_strides(array):
+def _check_strides(array: np.ndarray) -> None:
     """Raise PyTorch's error for an ndarray that runs backwards through its memory."""
     if any([s < 0 for s, n in zip(array.strides, array.shape, strict=True) if n > 1]):
         raise errors.new(
@@ -210,7 +227,7 @@ def _check_strides(array):
         )
 
 
-def from_numpy(ndarray):
+def from_numpy(ndarray: np.ndarray) -> Tensor:
     """A tensor that shares the storage of the ndarray. Raises TypeError for anything else."""
     if not isinstance(ndarray, np.ndarray):
         raise errors.new(TypeError, f"expected np.ndarray (got {type(ndarray).__name__})")
@@ -224,23 +241,43 @@ def from_numpy(ndarray):
     return wrap(dtypes.native(ndarray))
 
 
-def zeros(*size, dtype=None, device=None, requires_grad=False):
+def zeros(
+    *size: Any,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Zeros of a shape, integers or one tuple, in `dtype` (default: the default dtype). Raises RuntimeError for a negative size."""
     return _finish(np.zeros(_shape(size, "zeros"), _dtype(dtype, None, "zeros")), requires_grad, device)
 
 
-def ones(*size, dtype=None, device=None, requires_grad=False):
+def ones(
+    *size: Any, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Ones of a shape, integers or one tuple, in `dtype` (default: the default dtype). Raises RuntimeError for a negative size."""
     return _finish(np.ones(_shape(size, "ones"), _dtype(dtype, None, "ones")), requires_grad, device)
 
 
-def empty(*size, dtype=None, device=None, requires_grad=False, memory_format=None):
+def empty(
+    *size: Any,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+    memory_format: memory_format | None = None,
+) -> Tensor:
     """A tensor whose numbers are not set (they may be anything)."""
     row_by_row(memory_format, "empty", "unsupported memory format Preserve")
     return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad, device)
 
 
-def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False):
+def empty_strided(
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor of that shape that steps so through its storage, in elements; its numbers are not set."""
     places = 1 + builtins.sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if 0 not in size else 0
     storage = np.empty(places, _dtype(dtype, None, "empty_strided"))
@@ -249,14 +286,21 @@ def empty_strided(size, stride, *, dtype=None, device=None, requires_grad=False)
     )
 
 
-def _number(value, factory):
+def _number(value: Tensor | float, factory: str) -> float:
     """A number, also of a tensor: but its gradient would be lost."""
     if isinstance(value, Variable) and value.requires_grad:
         raise errors.new(TypeError, f"{factory}(): argument 'fill_value' (position 2) must be Number, not Tensor")
     return value.item() if isinstance(value, Variable) else value
 
 
-def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
+def full(
+    size: int | Sequence[int],
+    fill_value: Tensor | float,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """A tensor of shape `size` filled with one number; without `dtype` the number decides: bool, int64 or the default dtype."""
     fill_value = _number(fill_value, "full")
     kind = _dtype(dtype, dtypes.scalar_dtype(fill_value))
@@ -264,11 +308,11 @@ def full(size, fill_value, *, dtype=None, device=None, requires_grad=False):
     return _finish(np.full(_shape((size,)), value, kind), requires_grad, device)
 
 
-def _like(function):
+def _like(function: Any) -> Any:
     """Decorates the factories that take a tensor as their model: inside vmap the result is one of each sample, too."""
 
     @functools.wraps(function)
-    def wrapped(input, *args, **kwargs):
+    def wrapped(input: Any, *args: Any, **kwargs: Any) -> Tensor:
         return (
             input.like(wrapped, *args, **kwargs)
             if getattr(input, "batched", False)
@@ -278,7 +322,7 @@ def _like(function):
     return wrapped
 
 
-def _filled_like(input, dtype, value):
+def _filled_like(input: Tensor, dtype: dtypes.dtype | None, value: float) -> np.ndarray:
     """An array as `like` says, with one number everywhere."""
     out = like(input.array, _dtype(dtype, input.dtype))
     out[...] = dtypes.fitting(value, dtypes.FROM_NUMPY[out.dtype])
@@ -286,38 +330,66 @@ def _filled_like(input, dtype, value):
 
 
 @_like
-def zeros_like(input, *, dtype=None, device=None, requires_grad=False):
+def zeros_like(
+    input: Tensor, *, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Zeros in the shape of `input`, and in its dtype unless `dtype` is given."""
     return _finish(_filled_like(input, dtype, 0), requires_grad, device)
 
 
 @_like
-def ones_like(input, *, dtype=None, device=None, requires_grad=False):
+def ones_like(
+    input: Tensor, *, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """Ones in the shape of `input`, and in its dtype unless `dtype` is given."""
     return _finish(_filled_like(input, dtype, 1), requires_grad, device)
 
 
 @_like
-def empty_like(input, *, dtype=None, device=None, requires_grad=False):
+def empty_like(
+    input: Tensor, *, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """A tensor in the shape and dtype of `input` whose numbers are not set; write to it before you read it."""
     return _finish(like(input.array, _dtype(dtype, input.dtype)), requires_grad, device)
 
 
 @_like
-def full_like(input, fill_value, *, dtype=None, device=None, requires_grad=False):
+def full_like(
+    input: Tensor,
+    fill_value: Tensor | float,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """One number in the shape of `input`, and in its dtype unless `dtype` is given."""
     fill_value = _number(fill_value, "full_like")
     return _finish(_filled_like(input, dtype, fill_value), requires_grad, device)
 
 
-def eye(n, m=None, *, dtype=None, device=None, requires_grad=False):
+def eye(
+    n: int,
+    m: int | None = None,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """The unit matrix with n rows (and m columns). Raises RuntimeError for a negative n."""
     if n < 0:
         raise errors.new(RuntimeError, f"n must be greater or equal to 0, got {n}")
     return _finish(np.eye(n, m, dtype=_dtype(dtype)), requires_grad, device)
 
 
-def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
+def arange(
+    start: Any,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """start, start + step, ... below `end`; with one argument 0, 1, ... below it.
     Raises RuntimeError for step 0, a step away from `end`, or an end that is not finite.
 
@@ -343,7 +415,15 @@ def arange(start, end=None, step=1, *, dtype=None, device=None, requires_grad=Fa
     return _finish(array.astype(_dtype(dtype, dtypes.int64 if whole else None)), requires_grad, device)
 
 
-def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=False):
+def range_(
+    start: float = 0,
+    end: float | None = None,
+    step: float = 1,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """start, start + step, ... up to `end` itself: PyTorch's old form of arange.
     Raises RuntimeError as arange does, TypeError without `end`."""
     warnings.warn(
@@ -360,17 +440,26 @@ def range_(start=0, end=None, step=1, *, dtype=None, device=None, requires_grad=
     return _finish((start + np.arange(n) * step).astype(_dtype(dtype)), requires_grad, device)
 
 
-def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
+def frombuffer(
+    buffer: Any, *, dtype: dtypes.dtype, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
     """The bytes of a buffer as a tensor that shares them."""
     return _finish(np.frombuffer(buffer, dtypes.as_dtype(dtype, "frombuffer").numpy, count, offset), requires_grad)
 
 
-def _window(name, values):
+def _window(name: Any, values: Any) -> Any:
     """A function that makes a window: `values(n, *parameters)` of n points; a periodic one is the longer one's without its last."""
 
     def window(
-        window_length, periodic=True, *parameters, dtype=None, layout=None, device=None, requires_grad=False, **named
-    ):
+        window_length: int,
+        periodic: bool = True,
+        *parameters: float,
+        dtype: dtypes.dtype | None = None,
+        layout: Any = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+        **named: Any,
+    ) -> Tensor:
         if window_length < 0:
             raise errors.new(
                 RuntimeError, f"{name} requires non-negative window_length, got window_length={window_length}"
@@ -387,7 +476,7 @@ def _window(name, values):
     return window
 
 
-def _hamming(n, alpha=0.54, beta=0.46):
+def _hamming(n: int, alpha: float = 0.54, beta: float = 0.46) -> np.ndarray:
     return alpha - beta * np.cos(2 * np.pi * np.arange(n) / (n - 1))
 
 
@@ -396,7 +485,15 @@ hamming_window, hann_window = _window("hamming_window", _hamming), _window("hann
 kaiser_window = _window("kaiser_window", lambda n, beta=12.0: np.kaiser(n, beta))
 
 
-def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False):
+def linspace(
+    start: Tensor | float,
+    end: Tensor | float,
+    steps: int,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`steps` numbers from start to end, both included, at equal distances. Raises RuntimeError for negative `steps`."""
     if steps < 0:
         raise errors.new(RuntimeError, "number of steps must be non-negative")
@@ -404,7 +501,16 @@ def linspace(start, end, steps, *, dtype=None, device=None, requires_grad=False)
     return _finish(np.linspace(start, end, steps).astype(_dtype(dtype)), requires_grad, device)
 
 
-def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_grad=False):
+def logspace(
+    start: Tensor | float,
+    end: Tensor | float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """base ** start to base ** end: the exponents are at equal distances."""
     return _finish(
         np.asarray(base ** linspace(start, end, steps, dtype=dtypes.float64).array).astype(_dtype(dtype)),
@@ -413,40 +519,54 @@ def logspace(start, end, steps, base=10.0, *, dtype=None, device=None, requires_
     )
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+def asarray(
+    obj: Any,
+    *,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """As as_tensor; with copy=True always a copy."""
     t = as_tensor(obj, dtype)
     return _finish(np.array(t.array) if copy else t.array, requires_grad, device)
 
 
-def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
+def scalar_tensor(
+    s: float, *, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+) -> Tensor:
     """One number as a 0-d tensor of the default dtype."""
     return _finish(np.asarray(s, _dtype(dtype)), requires_grad, device)
 
 
-def tril_indices(row, col, offset=0, *, dtype=None, device=None):
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: dtypes.dtype | None = None, device: DeviceLike = None
+) -> Tensor:
     """The positions of the lower triangle of a matrix: a row of rows and a row of columns."""
     return _finish(np.array(np.tril_indices(row, offset, col), _dtype(dtype, dtypes.int64)), False, device)
 
 
-def triu_indices(row, col, offset=0, *, dtype=None, device=None):
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: dtypes.dtype | None = None, device: DeviceLike = None
+) -> Tensor:
     """The positions of the upper triangle of a matrix: a row of rows and a row of columns."""
     return _finish(np.array(np.triu_indices(row, offset, col), _dtype(dtype, dtypes.int64)), False, device)
 
 
 class _OldType(type):
+    dtype: dtypes.dtype
     """torch.FloatTensor and its kin: old names for a dtype, to make tensors and to ask for them with isinstance."""
 
-    def __call__(cls, *args):
+    def __call__(cls, *args: Any) -> Tensor:
         if all(isinstance(a, int) for a in args):
             return empty(*(args or (0,)), dtype=cls.dtype)
         return tensor(args[0].array if isinstance(args[0], Variable) else args[0], dtype=cls.dtype)
 
-    def __instancecheck__(cls, x):
+    def __instancecheck__(cls, x: Any) -> bool:
         return isinstance(x, Variable) and x.dtype is cls.dtype
 
 
-def _old(name):
+def _old(name: Any) -> Any:
     kind = getattr(dtypes, "bool_" if name == "bool" else name)
     doc = f"An old name for a tensor of dtype {kind}: sizes, or the numbers. Better: tensor(..., dtype={kind})."
     return _OldType(errors.TYPE_NAMES[name], (), {"dtype": kind, "__doc__": doc, "__module__": "torch"})
@@ -465,18 +585,18 @@ IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor = (
 # Random numbers ------------------------------------------------------------------------------------------------------------
 
 
-def _random(function):
+def _random(function: Any) -> Any:
     """Decorates the factories of random numbers: inside vmap its `randomness` says what they do."""
 
     @functools.wraps(function)
-    def wrapped(*args, **kwargs):
+    def wrapped(*args: Any, **kwargs: Any) -> Tensor:
         level = state.vmap
         return function(*args, **kwargs) if level is None else level.random(wrapped, args, kwargs)
 
     return wrapped
 
 
-def _drawn(size, draw, *args, factory="rand"):
+def _drawn(size: tuple[Any, ...], draw: Callable[..., Any], *args: Any, factory: str = "rand") -> np.ndarray:
     shape = _shape(size, factory)
     n = 1
     for m in shape:
@@ -484,7 +604,7 @@ def _drawn(size, draw, *args, factory="rand"):
     return np.asarray(draw(*(n if a is _N else a for a in args))).reshape(shape)
 
 
-def _fractions(kernel, dtype):
+def _fractions(kernel: str, dtype: dtypes.dtype | None) -> None:
     """Raise PyTorch's error for a dtype that has no fractions: what is drawn would be rounded to 0."""
     if dtype is not None and not dtypes.as_dtype(dtype).is_floating_point:
         raise errors.no_kernel(kernel, dtypes.as_dtype(dtype).numpy)
@@ -494,21 +614,42 @@ _N = object()  # where the number of elements goes
 
 
 @_random
-def rand(*size, generator=None, dtype=None, device=None, requires_grad=False):
+def rand(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Numbers uniform in [0, 1). Raises NotImplementedError for a dtype of whole numbers."""
     _fractions("check_uniform_bounds", dtype)
     return _finish(_drawn(size, (generator or default_generator).uniform, _N, _dtype(dtype)), requires_grad, device)
 
 
 @_random
-def randn(*size, generator=None, dtype=None, device=None, requires_grad=False):
+def randn(
+    *size: Any,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Numbers from the normal distribution with mean 0 and variance 1. Raises NotImplementedError for a dtype of whole numbers."""
     _fractions("normal_kernel_cpu", dtype)
     return _finish(_drawn(size, (generator or default_generator).normal, _N, _dtype(dtype)), requires_grad, device)
 
 
 @_random
-def randint(low=None, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
+def randint(
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Whole numbers from low (default 0) to high - 1, all equally likely. randint(high, size) or randint(low, high, size).
     Raises RuntimeError unless low < high."""
     if size is None or low is None:
@@ -520,7 +661,14 @@ def randint(low=None, high=None, size=None, *, generator=None, dtype=None, devic
 
 
 @_random
-def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False):
+def randperm(
+    n: int,
+    *,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """0 to n - 1 in random order."""
     _shape((n,))
     return _finish(
@@ -528,14 +676,28 @@ def randperm(n, *, generator=None, dtype=None, device=None, requires_grad=False)
     )
 
 
-def rand_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Uniform random numbers from [0, 1) in the shape of `input`, and in its dtype unless `dtype` is given."""
     return rand(
         input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
     )
 
 
-def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=False):
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Normal random numbers with mean 0 and variance 1 in the shape of `input`, and in its dtype unless `dtype` is given."""
     return randn(
         input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
@@ -543,7 +705,7 @@ def randn_like(input, *, generator=None, dtype=None, device=None, requires_grad=
 
 
 @_random
-def bernoulli(input, p=None, *, generator=None):
+def bernoulli(input: Tensor, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
     """1 with the probability that `input` holds at the place (or with the probability `p`), else 0.
     Raises RuntimeError for probabilities outside [0, 1], NotImplementedError for whole numbers."""
     if p is None and not input.is_floating_point():
@@ -562,7 +724,16 @@ def bernoulli(input, p=None, *, generator=None):
     return wrap(np.asarray(drawn).astype(array.dtype))
 
 
-def randint_like(input, low, high=None, *, generator=None, dtype=None, device=None, requires_grad=False):
+def randint_like(
+    input: Tensor,
+    low: int,
+    high: int | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Whole numbers below `low` (or from low to high - 1), with the shape and dtype of `input`."""
     low, high = (0, low) if high is None else (low, high)
     dtype = dtype or input.dtype
@@ -571,7 +742,16 @@ def randint_like(input, low, high=None, *, generator=None, dtype=None, device=No
     )
 
 
-def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None, requires_grad=False):
+def normal(
+    mean: Tensor | float,
+    std: Tensor | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: dtypes.dtype | None = None,
+    device: DeviceLike = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Normal numbers with a mean and a standard deviation: two numbers and a size, or tensors (one for each element).
     Raises RuntimeError for a negative standard deviation."""
     if not isinstance(std, Variable) and std < 0:
@@ -591,21 +771,25 @@ def normal(mean, std=1.0, size=None, *, generator=None, dtype=None, device=None,
 
 
 @_random
-def exponential(size, lambd=1, *, generator=None, dtype=None):
+def exponential(
+    size: Sequence[int], lambd: float = 1, *, generator: Generator | None = None, dtype: dtypes.dtype | None = None
+) -> Tensor:
     """Numbers from the exponential distribution with the mean 1 / lambd."""
     drawn = _drawn((size,), (generator or default_generator).uniform, _N, np.dtype("float64"))
     return wrap(np.asarray(-np.log1p(-drawn) / lambd).astype(_dtype(dtype)))
 
 
 @_random
-def one_by_one(size, *, generator=None):
+def one_by_one(size: Sequence[int], *, generator: Generator | None = None) -> Tensor:
     """Normal numbers in float64, never in blocks: where PyTorch draws them for another distribution."""
     generator = generator or default_generator
     return _finish(_drawn((size,), lambda n: [generator._one_normal() for _ in range(n)], _N), False)
 
 
 @_random
-def multinomial(input, num_samples, replacement=False, *, generator=None):
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Tensor:
     """Positions drawn with the probabilities (or weights) of a vector, or of each row of a matrix: int64, num_samples of them.
     Raises RuntimeError for negative, infinite or only zero weights, and for too many samples without replacement."""
     weights = input.array

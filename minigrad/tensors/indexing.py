@@ -4,7 +4,11 @@ What lives here: the reading of keys. Integers, slices, None and ... become view
 masks then pick elements, all at once (a copy). What does not: the rows that do the work (ops/shape.py, ops/index.py).
 """
 
+from __future__ import annotations
+
 import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,16 +17,21 @@ from ..core import errors
 from ..core.constants import as_tensor_like
 from ..core.dispatch import state
 from ..core.facts import IndexOutOfBounds, TooManyIndices
-from ..core.variable import Variable
 from ..ops.dims import wrap_dim
 from ..ops.index import Positions, index_, index_put, require_mask
 from ..ops.shape import alias, cast, fill_tensor, select, slice_, unsqueeze
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor as Variable  # its only direct subclass, with all the methods
+    from .tensor import Tensor
+else:
+    from ..core.variable import Variable
 
 _SEQUENCES = (list, tuple, range)
 INT64 = np.dtype(np.int64)
 
 
-def _tuple(key):
+def _tuple(key: Any) -> tuple[Any, ...]:
     if type(key) is tuple:
         return key
     if isinstance(key, list) and any(isinstance(k, (slice, Variable, list, tuple, type(None), type(...))) for k in key):
@@ -33,14 +42,14 @@ def _tuple(key):
 _MASKS = (np.dtype(bool), np.dtype(np.uint8))
 
 
-def _dims_used(k):
+def _dims_used(k: Any) -> int:
     if isinstance(k, (Variable, np.ndarray)):
         a = k.array if isinstance(k, Variable) else k
         return a.ndim if a.dtype in _MASKS else 1
     return 0 if k is None or k is ... or isinstance(k, (bool, np.bool_)) else 1
 
 
-def _as_indices(k):
+def _as_indices(k: Any) -> np.ndarray:
     """The ndarray behind a tensor, list, mask or bool used as an index."""
     a = k.array if isinstance(k, Variable) else np.asarray(k)
     if isinstance(k, _SEQUENCES) and not a.size:
@@ -60,7 +69,7 @@ def _as_indices(k):
     return a
 
 
-def _take_apart(x, key, value=None):
+def _take_apart(x: Tensor, key: Any, value: Any = None) -> tuple[Any, ...]:
     """The view that the basic parts of the key give, and the positions for the rest: None, or a tuple for index_.
 
     x, value  what is indexed, and what is written there: if one of them is recorded, the tensors of the key are saved
@@ -150,7 +159,7 @@ def _take_apart(x, key, value=None):
     return x, Positions([positions.get(d, slice(None)) for d in range(max(positions) + 1)], sources, saved)
 
 
-def check_bounds(a, d, size):
+def check_bounds(a: np.ndarray, d: int, size: int) -> None:
     """Raise IndexError if one of the positions `a` is not in dimension `d`."""
     if (
         a.dtype == np.int64 and a.size and np.maximum.reduce(a.view(np.uint64), None) < size
@@ -167,11 +176,11 @@ def check_bounds(a, d, size):
         )
 
 
-def _after_ellipsis(key):
+def _after_ellipsis(key: tuple[Any, ...]) -> tuple[Any, ...]:
     return key[next(i for i, k in enumerate(key) if k is ...) + 1 :]
 
 
-def _select(x, dim, i, position=0):
+def _select(x: Tensor, dim: int, i: int, position: int = 0) -> Tensor:
     shape = x.array.shape
     if not shape:
         raise errors.new(
@@ -190,7 +199,7 @@ def _select(x, dim, i, position=0):
     return select(x, dim, i % size)
 
 
-def _slice(x, dim, k):
+def _slice(x: Tensor, dim: int, k: slice) -> Tensor:
     if k.start is None and k.stop is None and k.step is None:
         return x
     bounds = [None if v is None else v.item() if isinstance(v, Variable) else v for v in (k.start, k.stop, k.step)]
@@ -204,7 +213,7 @@ def _slice(x, dim, k):
     return slice_(x, dim, start, max(stop, start), step)
 
 
-def _check_mask(a, shape, dim):
+def _check_mask(a: np.ndarray, shape: tuple[int, ...], dim: int) -> None:
     for offset, n in enumerate(a.shape):
         if n != shape[dim + offset]:
             raise errors.new(
@@ -216,7 +225,7 @@ def _check_mask(a, shape, dim):
             )
 
 
-def getitem(x, key):
+def getitem(x: Tensor, key: Any) -> Tensor:
     """x[key]: a view for integers, slices, None and ...; a copy where tensors, lists or masks pick."""
     if type(key) is int:
         return _select(x, 0, key)
@@ -228,11 +237,11 @@ def getitem(x, key):
     return _whole(x) if type(key) is slice else alias(x)
 
 
-def _whole(x):
+def _whole(x: Tensor) -> Tensor:
     return slice_(x, 0, 0, x.array.shape[0], 1)
 
 
-def setitem(x, key, value):
+def setitem(x: Tensor, key: Any, value: Any) -> None:
     """x[key] = value; `value` is a number or a tensor, broadcast to the place and cast to x's dtype."""
     if value is None or isinstance(value, str):
         raise errors.new(TypeError, f"can't assign a {type(value).__name__} to a {x.type()}")
@@ -260,7 +269,7 @@ def setitem(x, key, value):
         index_put_(view, positions, value)
 
 
-def index_put_(x, positions, value, accumulate=False):
+def index_put_(x: Tensor, positions: tuple[np.ndarray | slice, ...], value: Tensor, accumulate: bool = False) -> Tensor:
     """Write `value` at the positions (a tuple of ndarrays and slices), or add it there. Returns x."""
     if sum([p is not None for p in positions]) > x.array.ndim:
         raise errors.new(
@@ -273,12 +282,12 @@ def index_put_(x, positions, value, accumulate=False):
     return inplace.write(x, index_put, value, positions, accumulate)
 
 
-def _place(x, positions):
+def _place(x: Tensor, positions: tuple[np.ndarray | slice, ...]) -> tuple[int, ...]:
     """The shape of what `positions` choose of `x`."""
     return np.empty(x.array.shape, np.bool_)[positions].shape
 
 
-def check_fits(x, positions, value):
+def check_fits(x: Tensor, positions: tuple[np.ndarray | slice, ...], value: Tensor) -> None:
     """Raise PyTorch's error if `value` cannot be broadcast to what `positions` choose of `x`."""
     place = _place(x, positions)
     try:
@@ -291,7 +300,7 @@ def check_fits(x, positions, value):
         ) from None
 
 
-def check_written(x, value):
+def check_written(x: Tensor, value: Tensor) -> None:
     """Raise PyTorch's error if index_put cannot write the numbers of `value` into `x` as they are."""
     if value.array.dtype is not x.array.dtype:
         ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (x, value))
@@ -302,14 +311,14 @@ def check_written(x, value):
         )
 
 
-def positions_of(indices):
+def positions_of(indices: Sequence[Tensor]) -> tuple[np.ndarray, ...]:
     """The tensors of index_put as positions; None means every place of that dimension."""
     return Positions(
         [slice(None) if i is None else _as_indices(i) for i in indices], [i for i in indices if i is not None]
     )
 
 
-def select_(input, dim, index):
+def select_(input: Tensor, dim: int, index: int) -> Tensor:
     """Tensor.select: the slice at one position along `dim` (a view). Raises IndexError if it is out of range."""
     if not input.ndim:
         raise errors.new(IndexError, "select() cannot be applied to a 0-dim tensor.")

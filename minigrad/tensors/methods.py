@@ -4,9 +4,13 @@ What lives here: the table of their names, and how a name becomes a method. What
 do something of their own (tensor.py). methods.pyi is written from here by `python -m tools.stub`, for editors and type checkers.
 """
 
+from __future__ import annotations
+
 import functools
 import inspect
 import linecache
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +24,9 @@ from ..core.op import DISCRETE, Op
 from ..core.variable import Variable, wrap
 from ..ops import einsum, elementwise, index, linalg, neural, order, reduce, scan, shape, statistics, strided, views
 from . import indexing
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
 
 # The methods of each module; `method=function` where the names differ.
 FAMILIES = {
@@ -96,7 +103,7 @@ IN_PLACE = """
     bitwise_not bitwise_left_shift bitwise_right_shift ldexp put lgamma digamma gcd lcm heaviside nextafter""".split()
 
 
-def number_first(op, x, other):
+def number_first(op: Op, x: Tensor, other: Any) -> Any:
     """op(x, other) where `other` is no Tensor. NotImplemented unless it is a number or ndarray: then Python names the two types."""
     known = numbers.get(type(other))
     if known is not None:
@@ -108,14 +115,14 @@ def number_first(op, x, other):
     return with_array(op, x, other) if isinstance(other, np.ndarray) else NotImplemented
 
 
-def other_first(function, x, other):
+def other_first(function: Callable[..., Any], x: Tensor, other: Any) -> Any:
     """function(x, other) for an operator: number_first for functions that take numbers themselves."""
     if isinstance(other, (int, float, np.generic, Variable)):
         return function(x, other)
     return with_array(function, x, other) if isinstance(other, np.ndarray) else NotImplemented
 
 
-def with_array(function, x, array):
+def with_array(function: Callable[..., Any], x: Tensor, array: np.ndarray) -> Tensor:
     """function(x, array) for an operator between a tensor and an ndarray. As in PyTorch, the result is a new tensor of the dtype that numpy
     gives: float32 and int64 become float64."""
     if x.requires_grad and state.grad:
@@ -127,7 +134,7 @@ def with_array(function, x, array):
     return function(x.to(dtypes.FROM_NUMPY[common]), wrap(array.astype(common, copy=False)))
 
 
-def _entries(text):
+def _entries(text: Any) -> Iterator[Any]:
     """(method, function, keyword) of each word."""
     for word in text.split():
         word, _, keyword = word.partition(":")
@@ -135,7 +142,7 @@ def _entries(text):
         yield name, function or name, keyword
 
 
-def signature_of(function):
+def signature_of(function: Any) -> Any:
     """The function's signature as a method's: its first parameter is `self`."""
     if isinstance(function, Op):
         parameters = [
@@ -147,14 +154,14 @@ def signature_of(function):
     return inspect.Signature([inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD), *parameters])
 
 
-def _forwarding(name, where, function):
+def _forwarding(name: Any, where: Any, function: Any) -> Any:
     """The text of a method that calls a row."""
     names = [*function.args[1:], *function.params]
     call = f"{where}({', '.join(['self', *names])})" if names else f"{where}.call(self)"
     return f"def {name}{signature_of(function)}:\n    return {call}\n"
 
 
-def _operator(name, where):
+def _operator(name: Any, where: Any) -> Any:
     """The text of an operator: of two tensors quick, of a tensor and something else by number_first."""
     return (
         f"def {name}(self, other):\n"
@@ -162,7 +169,7 @@ def _operator(name, where):
     )
 
 
-def _other_operator(name, where):
+def _other_operator(name: Any, where: Any) -> Any:
     """The text of an operator of which the other side is a tensor, a number or an ndarray."""
     return (
         f"def {name}(self, other):\n"
@@ -170,19 +177,19 @@ def _other_operator(name, where):
     )
 
 
-def _reflected(name, where):
+def _reflected(name: Any, where: Any) -> Any:
     """The text of an operator whose left side is a number or an ndarray."""
     return f"def {name}(self, other):\n    return other_first(lambda x, y: {where}(y, x), self, other)\n"
 
 
-def _writing_operator(name, method):
+def _writing_operator(name: Any, method: Any) -> Any:
     """The text of an operator that writes into the tensor."""
     return (
         f"def {name}(self, other):\n    return NotImplemented if isinstance(other, ndarray) else self.{method}(other)\n"
     )
 
 
-def _in_place(name, where, function):
+def _in_place(name: Any, where: Any, function: Any) -> Any:
     """The text of a method that writes the function's result into the tensor."""
     parameters = [*signature_of(function).parameters.values()][1:]
     named = "".join([f", {p.name}={p.name}" for p in parameters if p.kind == p.KEYWORD_ONLY])
@@ -195,11 +202,11 @@ def _in_place(name, where, function):
     return f"def {name}_{signature_of(function)}:\n    return write(self, {', '.join(given)})\n"
 
 
-def _spread(name, function, keyword):
+def _spread(name: Any, function: Any, keyword: Any) -> Any:
     """A method for sizes or dimensions given one by one, as a sequence, or by keyword."""
 
     @functools.wraps(function)
-    def method(self, *given, **named):
+    def method(self: Any, *given: Any, **named: Any) -> Tensor:
         if named:
             if name == "view" and [*named] == ["dtype"] and not given:
                 named = {keyword: named["dtype"]}
@@ -225,7 +232,7 @@ def _spread(name, function, keyword):
     return method
 
 
-def _table():
+def _table() -> Any:
     """The methods by name. Rows, operators and writes are written out as one text, which tracebacks show; functions are methods already."""
     found, text, docs = {}, [], {}
     scope = {"Variable": Variable, "number_first": number_first, "dtypes": dtypes, "partial": functools.partial}

@@ -8,6 +8,8 @@ dimension; one number format is chosen for all the elements that will be shown; 
 facts that the text does not show (dtype, size, grad_fn, requires_grad) follow, on a new line where the last is full.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -141,7 +143,7 @@ def tensor_str(
 class _Number:
     """The format common to all elements, chosen by the `shown` ones that are neither zero nor infinite nor NaN."""
 
-    def __init__(self, shown: np.ndarray, dtype: dtypes.dtype):
+    def __init__(self, shown: np.ndarray, dtype: dtypes.dtype) -> None:
         self.width = 1
         self.point = ""
         if not dtype.is_floating_point:
@@ -167,7 +169,7 @@ class _Number:
                 self.spec = f".{OPTIONS.precision}f"
         self.width = max([1, *(len(self(number)) for number in numbers)])
 
-    def __call__(self, number: bool | float) -> str:
+    def __call__(self, number: Any) -> str:
         text = format(number, self.spec) if self.spec else str(number)
         if self.point and isfinite(number):
             text += self.point

@@ -4,11 +4,15 @@ What lives here: the methods, one by one, so that editors and readers find them.
 (ops/), printing (printing.py), writing in place (inplace.py) and keys (indexing.py).
 """
 
+from __future__ import annotations
+
 import builtins
 import copy as copy_module
 import math
 import warnings
 import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
@@ -30,6 +34,12 @@ from ..ops.dims import wrap_dim
 from . import indexing, printing
 from .methods import Methods, number_first, with_array
 
+if TYPE_CHECKING:
+    from ..core import devices
+    from ..core.devices import DeviceLike, layout, memory_format
+    from ..core.node import GradientEdge, Node, RemovableHandle
+    from ..random import Generator
+
 _new = object.__new__
 
 
@@ -44,7 +54,7 @@ def _no_gradient_for_hook() -> RuntimeError:
 class Storage:
     """Where a tensor's numbers are: tells whether tensors share it."""
 
-    def __init__(self, array, itemsize):
+    def __init__(self, array: np.ndarray, itemsize: int) -> None:
         self.array, self.itemsize = owner_of(array), itemsize
 
     def data_ptr(self) -> int:
@@ -58,10 +68,10 @@ class Storage:
 
     __len__ = size
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> Any:
         return isinstance(other, Storage) and other.array is self.array
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self.array)
 
 
@@ -72,7 +82,7 @@ _TO = """to() received an invalid combination of arguments - got ({}), but expec
 """  # noqa: E501
 
 
-def to_what(args, kwargs):
+def to_what(args: tuple[dtypes.dtype | str, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """(dtype or None, copy, memory format or None) of the arguments of `to`. Raises TypeError for others, and the device's error for
     another device."""
     names = ["non_blocking", "copy"]
@@ -112,7 +122,7 @@ class Tensor(Methods):
 
     # Making -----------------------------------------------------------------------------------------------------------
 
-    def __new__(cls, *args, dtype=None):
+    def __new__(cls, *args: Any, dtype: dtypes.dtype | None = None) -> Tensor:
         """Tensor(2, 3): sizes, numbers undefined. Tensor([1, 2]): values as float32. Better: tensor(...), empty(...)."""
         if len(args) == 1 and not isinstance(args[0], int):
             values = args[0].array if isinstance(args[0], Variable) else args[0]
@@ -120,7 +130,7 @@ class Tensor(Methods):
         return cls._wrap(np.zeros(args or (0,), dtypes.get_default_dtype().numpy))
 
     @classmethod
-    def _wrap(cls, array):
+    def _wrap(cls, array: np.generic | np.ndarray) -> Tensor:
         """A constant Tensor around an ndarray (not a copy); on a subclass, one of that class."""
         t = wrap(array)
         if cls is Tensor:
@@ -137,7 +147,13 @@ class Tensor(Methods):
     def shape(self) -> Size:
         return Size(self.array.shape)
 
-    def size(self, dim=None):
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+
+    @overload
+    def size(self, dim: int) -> int: ...
+
+    def size(self, dim: int | None = None) -> Size | int:
         """The shape, or the size of one dimension."""
         return Size(self.array.shape) if dim is None else self.array.shape[wrap_dim(dim, self.array.ndim, scalar=False)]
 
@@ -160,7 +176,7 @@ class Tensor(Methods):
         return dtypes.from_numpy_dtype(self.array.dtype)
 
     @property
-    def device(self):
+    def device(self) -> devices.device:
         return CPU
 
     @property
@@ -174,7 +190,7 @@ class Tensor(Methods):
     def nbytes(self) -> int:
         return self.array.nbytes
 
-    def stride(self, dim=None):
+    def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
         """How many elements to step in the storage for one step along each dimension (or along `dim`)."""
         strides = tuple([s // self.array.itemsize for s in self.array.strides])
         if not self.array.size and not any(
@@ -189,22 +205,22 @@ class Tensor(Methods):
     def data_ptr(self) -> int:
         return address(self.array)
 
-    def is_contiguous(self, memory_format=None) -> bool:
+    def is_contiguous(self, memory_format: memory_format | None = None) -> bool:
         row_by_row(memory_format, "is_contiguous")
         return self.array.flags.c_contiguous
 
     @property
-    def layout(self):
+    def layout(self) -> layout:
         return STRIDED
 
     def get_device(self) -> int:
         return -1
 
-    def untyped_storage(self):
+    def untyped_storage(self) -> Storage:
         """The storage, for asking whether two tensors share one: data_ptr(), nbytes(), len()."""
         return Storage(self.array if self.view_meta is None else self.view_meta.base.array, 1)
 
-    def storage(self):
+    def storage(self) -> Storage:
         """As untyped_storage, but counted in elements."""
         return Storage(self.array if self.view_meta is None else self.view_meta.base.array, self.array.itemsize)
 
@@ -232,7 +248,7 @@ class Tensor(Methods):
         return variable.requires(self)
 
     @requires_grad.setter
-    def requires_grad(self, requires_grad):
+    def requires_grad(self, requires_grad: bool) -> None:
         if not isinstance(requires_grad, builtins.bool):
             raise errors.new(RuntimeError, "requires_grad must be a bool")
         if self.edge is not None:
@@ -267,10 +283,10 @@ class Tensor(Methods):
             self.view_meta.leaf = requires_grad
 
     @requires_grad.deleter
-    def requires_grad(self):
+    def requires_grad(self) -> None:
         raise errors.new(RuntimeError, "requires_grad must be a bool")
 
-    def requires_grad_(self, requires_grad=True):
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Take part in graphs from now on (or no longer). Raises RuntimeError for integers and for results of operations, TypeError for
         what is no bool."""
         _not_transformed("requires_grad_")
@@ -289,7 +305,7 @@ class Tensor(Methods):
         return self.edge is None
 
     @property
-    def grad_fn(self):
+    def grad_fn(self) -> Node | None:
         """The node of the operation that made this tensor; None for leaves and constants."""
         if self.view_meta is not None:
             refresh(self, always=True)
@@ -300,7 +316,7 @@ class Tensor(Methods):
         return 0 if self.edge is None else self.edge[1]
 
     @property
-    def grad(self):
+    def grad(self) -> Any:
         if self._grad is None and self.edge is not None and not self.retains_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
@@ -313,7 +329,7 @@ class Tensor(Methods):
         return self._grad
 
     @grad.setter
-    def grad(self, value):
+    def grad(self, value: Tensor | None) -> None:
         if value is not None:
             if not isinstance(value, Variable):
                 raise errors.new(
@@ -343,11 +359,11 @@ class Tensor(Methods):
         self._grad = value
 
     @grad.deleter
-    def grad(self):
+    def grad(self) -> None:
         self._grad = None
 
     @property
-    def grad_dtype(self):
+    def grad_dtype(self) -> dtypes.dtype | None:
         """The dtype of a leaf's gradient: the leaf's own unless set; None for any. Raises RuntimeError for other tensors."""
         if not self.is_leaf:
             raise errors.new(RuntimeError, "grad_dtype can only be accessed on leaf tensors.")
@@ -356,7 +372,7 @@ class Tensor(Methods):
         return None if self.meta.grad_dtype is None else dtypes.from_numpy_dtype(self.meta.grad_dtype)
 
     @grad_dtype.setter
-    def grad_dtype(self, dtype):
+    def grad_dtype(self, dtype: dtypes.dtype | None) -> None:
         if not self.is_leaf:
             raise errors.new(RuntimeError, "grad_dtype can only be set on leaf tensors.")
         if dtype is not None and not isinstance(dtype, dtypes.dtype):
@@ -387,14 +403,14 @@ class Tensor(Methods):
         return self.version[0] - len(self.version) + 1  # detach_() is no write
 
     @property
-    def _base(self):
+    def _base(self) -> Tensor | None:
         return None if self.view_meta is None else self.view_meta.base
 
     def _is_view(self) -> bool:
         return self.view_meta is not None
 
     @property
-    def data(self):
+    def data(self) -> Tensor:
         """The same storage outside of every graph; writes to it are not counted. Better: detach(), or no_grad."""
         out = Tensor._wrap(self.array)
         if self.requires:
@@ -403,7 +419,7 @@ class Tensor(Methods):
         return out
 
     @data.setter
-    def data(self, value):
+    def data(self, value: Tensor) -> None:
         if not isinstance(value, Variable):
             raise errors.new(TypeError, f"Variable data has to be a tensor, but got {type(value).__name__}")
         if self.requires_grad and value.array.dtype.kind != "f":
@@ -415,10 +431,10 @@ class Tensor(Methods):
         self.array = value.array
 
     @data.deleter
-    def data(self):
+    def data(self) -> None:
         raise errors.new(RuntimeError, "Deleting tensor data is not allowed. Delete tensor instead!")
 
-    def detach(self):
+    def detach(self) -> Tensor:
         """The same numbers (shared storage, shared version) outside of the graph."""
         out = Tensor._wrap(self.array)
         out.version = self.version
@@ -427,7 +443,7 @@ class Tensor(Methods):
         provenance.cut(out, (self,), "detach")
         return out
 
-    def detach_(self):
+    def detach_(self) -> Self:
         """Cut this tensor from its history. Raises RuntimeError for a view, whose base would keep it."""
         if self.view_meta is not None:
             raise errors.new(
@@ -449,13 +465,19 @@ class Tensor(Methods):
             self.meta.tangents = None
         return self
 
-    def _attach(self, attached):
+    def _attach(self, attached: bool) -> None:
         """Graphs recorded so far give this leaf its gradient only as long as it requires gradients."""
         node = self.meta and self.meta.accumulator and self.meta.accumulator()
         if node:
             node.variable = self if attached else wrap(self.array)
 
-    def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Tensor | Sequence[Tensor | GradientEdge] | None = None,
+    ) -> None:
         """Compute the gradient of this tensor with respect to the leaves of its graph and add it to their `.grad`.
 
         gradient: the gradient of something further with respect to this tensor, of its shape; not needed for a single number.
@@ -483,7 +505,7 @@ class Tensor(Methods):
         ref = node.hooks.retain.get(number) if node.hooks is not None else None
         return ref is not None and ref() is self
 
-    def register_hook(self, hook):
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """`hook(grad)` runs when the gradient of this tensor is complete; a Tensor it returns is used instead. Returns a handle.
 
         Raises RuntimeError for a tensor that needs no gradient.
@@ -496,7 +518,7 @@ class Tensor(Methods):
         node, number = edge
         return add_hook(hooks_of(node).tensor.setdefault(number, {}), hook)
 
-    def register_post_accumulate_grad_hook(self, hook):
+    def register_post_accumulate_grad_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """`hook(tensor)` runs after `.grad` of this leaf was updated. Returns a handle.
 
         Raises RuntimeError for a tensor that is not a leaf or needs no gradient.
@@ -510,7 +532,7 @@ class Tensor(Methods):
 
     # Out to Python and numpy ---------------------------------------------------------------------------------------------
 
-    def item(self):
+    def item(self) -> Any:
         """The one number as a Python number. Raises RuntimeError if there are several."""
         if self.array.size != 1:
             raise errors.new(
@@ -522,16 +544,16 @@ class Tensor(Methods):
             )
         return self.array.item()
 
-    def tolist(self):
+    def tolist(self) -> Any:
         return self.array.tolist()
 
-    def numpy(self, *, force=False):
+    def numpy(self, *, force: bool = False) -> np.ndarray:
         """The numbers as an ndarray that shares the storage. Raises RuntimeError if gradients are required, unless `force`."""
         if self.requires_grad and not force and state.grad:
             raise errors.numpy_of_recorded()
         return self.array
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
@@ -552,7 +574,7 @@ class Tensor(Methods):
             self.array, self.dtype, requires_grad=self.requires_grad, grad_fn=grad_fn, tangent=tangent
         )
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         if self.array.ndim == 0:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
@@ -562,12 +584,12 @@ class Tensor(Methods):
             raise errors.new(TypeError, "len() of a 0-d tensor", facts=facts.NoDimension())
         return len(self.array)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         if self.array.ndim == 0:
             raise errors.new(TypeError, "iteration over a 0-d tensor", facts=facts.NoDimension())
         return iter(self.unbind(0))
 
-    def __contains__(self, element):
+    def __contains__(self, element: Any) -> bool:
         return builtins.bool((self == element).array.any())
 
     def __bool__(self) -> bool:
@@ -585,7 +607,7 @@ class Tensor(Methods):
             facts=facts.AmbiguousTruth(self.array.size),
         )
 
-    def _scalar(self):
+    def _scalar(self) -> Any:
         if self.array.size != 1:
             raise errors.new(
                 ValueError,
@@ -608,10 +630,10 @@ class Tensor(Methods):
     def __hash__(self) -> int:
         return id(self)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [name for name in object.__dir__(self) if name not in _UNSUPPORTED]
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if not self.is_leaf:
             raise errors.new(
                 RuntimeError,
@@ -629,13 +651,13 @@ class Tensor(Methods):
         memo[id(self)] = out
         return out
 
-    def __reduce_ex__(self, protocol):
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         owner, offset, strides = place_of(self.array)
         return (_rebuild, (type(self), in_order(owner), offset, self.array.shape, strides, self.requires_grad))
 
     # What methods.py has no line for ----------------------------------------------------------------------------------------
 
-    def __sub__(self, other):
+    def __sub__(self, other: Tensor | float | np.ndarray) -> Tensor:
         if isinstance(other, builtins.bool):
             raise errors.no_bools("sub", False)
         return (
@@ -644,7 +666,7 @@ class Tensor(Methods):
             else number_first(elementwise.sub, self, other)
         )
 
-    def __rsub__(self, other):
+    def __rsub__(self, other: Tensor | float | np.ndarray) -> Tensor:
         if isinstance(other, builtins.bool):
             raise errors.no_bools("sub", False)
         return (
@@ -653,69 +675,69 @@ class Tensor(Methods):
             else number_first(elementwise.rsub, self, other)
         )
 
-    def __rtruediv__(self, other):
+    def __rtruediv__(self, other: float | np.ndarray) -> Tensor:
         return (
             elementwise.reciprocal(self) * other
             if isinstance(other, (int, float, np.generic, np.ndarray))
             else NotImplemented
         )
 
-    def __matmul__(self, other):
+    def __matmul__(self, other: Tensor | np.ndarray) -> Tensor:
         if isinstance(other, np.ndarray):
             return with_array(linalg.matmul, self, other)
         return linalg.matmul(self, other) if isinstance(other, Variable) else NotImplemented
 
-    def __rmatmul__(self, other):
+    def __rmatmul__(self, other: Tensor | np.ndarray) -> Tensor:
         if isinstance(other, np.ndarray):
             return with_array(lambda x, y: linalg.matmul(y, x), self, other)
         return linalg.matmul(other, self) if isinstance(other, Variable) else NotImplemented
 
-    def add(self, other, *, alpha=1):
+    def add(self, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         """self + alpha * other"""
         return self + other if alpha == 1 else elementwise.add_times(self, other, alpha=alpha)
 
-    def sub(self, other, *, alpha=1):
+    def sub(self, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         """self - alpha * other"""
         return self - other if alpha == 1 else elementwise.sub_times(self, other, alpha=alpha)
 
-    def mul(self, other):
+    def mul(self, other: Tensor | float) -> Tensor:
         """self * other"""
         return self * other
 
     multiply, subtract = mul, sub
 
-    def polygamma(self, n):
+    def polygamma(self, n: int) -> Tensor:
         """The n-th derivative of digamma. Raises RuntimeError for a negative n."""
         return elementwise.polygamma(n, self)
 
-    def polygamma_(self, n):
+    def polygamma_(self, n: int) -> Tensor:
         return inplace.write(self, lambda x: elementwise.polygamma(n, x))
 
-    def where(self, condition, other):
+    def where(self, condition: Tensor, other: Tensor | float) -> Tensor:
         """The elements of this tensor where `condition` is True, those of `other` elsewhere."""
         return elementwise.where(condition, self, other)
 
-    def view_as(self, other):
+    def view_as(self, other: Tensor) -> Tensor:
         """The view with the shape of `other`."""
         return views.view_as_shape(self, other.array.shape)
 
-    def reshape_as(self, other):
+    def reshape_as(self, other: Tensor) -> Tensor:
         """The numbers in the shape of `other`."""
         return shape.reshape(self, other.array.shape)
 
-    def expand_as(self, other):
+    def expand_as(self, other: Tensor) -> Tensor:
         """Repeated to the shape of `other`, without copying."""
         return views.expand_checked(self, other.array.shape)
 
     @property
-    def T(self):
+    def T(self) -> Tensor:
         """The dimensions in reverse order (a view). Warns unless there are 2, as PyTorch."""
         if self.array.ndim not in (0, 2):
             _warn_of_T(self.array.ndim)
         return shape.permute(self, tuple(range(self.array.ndim))[::-1])
 
     @property
-    def mT(self):
+    def mT(self) -> Tensor:
         """The last two dimensions exchanged (a view). Raises RuntimeError for a vector."""
         if self.array.ndim == 1:
             raise errors.new(
@@ -725,7 +747,7 @@ class Tensor(Methods):
         return shape.transpose(self, -2, -1) if self.array.ndim else self
 
     @property
-    def H(self):
+    def H(self) -> Tensor:
         """A matrix with rows and columns exchanged (a view). Raises RuntimeError unless there are 0 or 2 dimensions."""
         if self.array.ndim not in (0, 2):
             raise errors.new(
@@ -734,11 +756,11 @@ class Tensor(Methods):
         return shape.transpose(self, 0, 1)
 
     @property
-    def mH(self):
+    def mH(self) -> Tensor:
         """As mT: the numbers are real."""
         return self.mT
 
-    def adjoint(self):
+    def adjoint(self) -> Tensor:
         """The last two dimensions exchanged (a view). Raises RuntimeError for a vector."""
         if self.array.ndim == 1:
             raise errors.new(
@@ -746,7 +768,7 @@ class Tensor(Methods):
             )
         return self.mT
 
-    def conj(self):
+    def conj(self) -> Tensor:
         """The tensor itself: its numbers are real."""
         return self
 
@@ -754,11 +776,11 @@ class Tensor(Methods):
     real = property(conj)
 
     @property
-    def imag(self):
+    def imag(self) -> None:
         """Raises RuntimeError: there are no complex numbers here."""
         raise errors.new(RuntimeError, "imag is not implemented for tensors with non-complex dtypes.")
 
-    def index_put(self, indices, values, accumulate=False):
+    def index_put(self, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
         """A copy with `values` written (or added) at the positions that a tuple of tensors names."""
         values = as_tensor_like(values, self)
         indexing.check_written(self, values)
@@ -766,24 +788,24 @@ class Tensor(Methods):
         indexing.check_fits(self, positions, values)
         return index_ops.index_put(self, values, positions, accumulate)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Tensor:
         return indexing.getitem(self, key)
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: Any, value: Any) -> None:
         indexing.setitem(self, key, value)
 
-    def __delitem__(self, key):
+    def __delitem__(self, key: Any) -> None:
         raise errors.new(
             TypeError, "Tensor does not support deleting items", instead="pick what stays: x[1:], x[mask]."
         )
 
     # Copies and conversions -------------------------------------------------------------------------------------------------
 
-    def clone(self, *, memory_format=None):
+    def clone(self, *, memory_format: memory_format | None = None) -> Tensor:
         """A copy, in the same order in memory, or with torch.contiguous_format row by row. Gradients flow through it."""
         return shape.clone(self, "C") if row_by_row(memory_format, "clone") else shape.clone(self)
 
-    def contiguous(self, memory_format=None):
+    def contiguous(self, memory_format: memory_format | None = None) -> Tensor:
         whole = self.array.flags.c_contiguous
         row_by_row(
             memory_format,
@@ -792,7 +814,7 @@ class Tensor(Methods):
         )
         return self if whole else shape.clone(self, "C")
 
-    def to(self, *args, **kwargs):
+    def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """Another dtype (or the dtype of another tensor); there is only one device, the CPU. Returns self if nothing changes."""
         kind, copy, order = to_what(args, kwargs)
         if kind is None or kind.numpy is self.array.dtype:
@@ -802,39 +824,39 @@ class Tensor(Methods):
         )  # whole numbers carry no gradient
         return out.contiguous() if order is contiguous_format else out
 
-    def type(self, dtype=None):
+    def type(self, dtype: dtypes.dtype | str | None = None) -> Any:
         if dtype is None:
             return "torch." + errors.TYPE_NAMES[self.array.dtype.name]
         name = dtype.removeprefix("torch.") if isinstance(dtype, str) else getattr(dtype, "__name__", None)
         kind = next((kind for kind, old in errors.TYPE_NAMES.items() if old == name), None)
         return self.to(dtype if kind is None else getattr(dtypes, "bool_" if kind == "bool" else kind))
 
-    def cpu(self):
+    def cpu(self) -> Self:
         return self
 
-    def type_as(self, other):
+    def type_as(self, other: Tensor) -> Tensor:
         return self.to(other.dtype)
 
     # In place: inplace.py ---------------------------------------------------------------------------------------------------
 
-    def add_(self, other, *, alpha=1):
+    def add_(self, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         return inplace.write(self, elementwise.add, elementwise.times(alpha, self, other))
 
-    def sub_(self, other, *, alpha=1):
+    def sub_(self, other: Tensor | float, *, alpha: float = 1) -> Tensor:
         if alpha != 1:
             return inplace.write(self, lambda x: elementwise.sub_times(x, other, alpha=alpha))
         return inplace.write(self, elementwise.sub, other)
 
-    def mul_(self, other):
+    def mul_(self, other: Tensor | float) -> Tensor:
         return inplace.write(self, elementwise.mul, other)
 
     multiply_, subtract_ = mul_, sub_
 
-    def zero_(self):
+    def zero_(self) -> Tensor:
         """Zeros, in place."""
         return inplace.write(self, shape.zero)
 
-    def fill_(self, value):
+    def fill_(self, value: Tensor | float) -> Tensor:
         """A number (or 0-d tensor) everywhere, in place. Raises RuntimeError for a tensor with dimensions."""
         if not isinstance(value, Variable):
             return inplace.write(self, shape.fill, value)
@@ -846,7 +868,7 @@ class Tensor(Methods):
         return inplace.write(self, shape.fill_tensor, value)
 
     @forgiving
-    def copy_(self, src, non_blocking=False):
+    def copy_(self, src: Tensor, non_blocking: bool = False) -> Tensor:
         """The numbers of `src`, a tensor that broadcasts or a number, in place. Raises TypeError for anything else."""
         if not isinstance(src, (Variable, int, float)):
             raise errors.new(
@@ -854,7 +876,7 @@ class Tensor(Methods):
             )
         return inplace.copy_(self, as_tensor_like(src, self))
 
-    def fill_diagonal_(self, fill_value, wrap=False):
+    def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Self:
         """The diagonal of this matrix set to a number. Raises RuntimeError for what is no matrix, and for wrap=True."""
         if self.array.ndim != 2 or wrap:
             raise RuntimeError(
@@ -864,7 +886,7 @@ class Tensor(Methods):
         return self
 
     # Another shape in place: the numbers stay where they are.
-    def t_(self):
+    def t_(self) -> Tensor:
         """Rows and columns exchanged, in place. Raises RuntimeError for more than 2 dimensions."""
         if self.array.ndim > 2:
             raise errors.new(
@@ -872,25 +894,25 @@ class Tensor(Methods):
             )
         return inplace.reshape_(self, views.t_checked)
 
-    def transpose_(self, dim0, dim1):
+    def transpose_(self, dim0: int, dim1: int) -> Tensor:
         """Two dimensions exchanged, in place."""
         return inplace.reshape_(self, lambda x: views.transpose_checked(x, dim0, dim1))
 
-    def squeeze_(self, dim=None):
+    def squeeze_(self, dim: int | tuple[int, ...] | None = None) -> Tensor:
         """Without dimensions of size 1 (all, or those of `dim`), in place."""
         return inplace.reshape_(self, views.squeeze_checked if dim is None else lambda x: views.squeeze_checked(x, dim))
 
-    def unsqueeze_(self, dim):
+    def unsqueeze_(self, dim: int) -> Tensor:
         """With a new dimension of size 1, in place."""
         return inplace.reshape_(self, lambda x: views.unsqueeze_checked(x, dim))
 
     swapaxes_ = swapdims_ = forgiving(transpose_)
 
-    def as_strided_(self, size, stride, storage_offset=None):
+    def as_strided_(self, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Tensor:
         """With other sizes and strides over the same storage, in place."""
         return inplace.reshape_(self, lambda x: x.as_strided(size, stride, storage_offset))
 
-    def resize_(self, *sizes, memory_format=None):
+    def resize_(self, *sizes: Any, memory_format: memory_format | None = None) -> Self:
         """Another shape in place: the same storage row by row if it is large enough, else a larger one; further numbers are not set.
 
         Raises RuntimeError where a gradient is needed, and for sizes beyond 2**63 bytes.
@@ -920,35 +942,35 @@ class Tensor(Methods):
         self.view_meta = None  # old views keep the storage that they had
         return self
 
-    def resize_as_(self, other, *, memory_format=None):
+    def resize_as_(self, other: Tensor, *, memory_format: memory_format | None = None) -> Tensor:
         """resize_ to the shape of `other`; with any memory format row by row."""
         row_by_row(memory_format, "resize_as_")
         return self.resize_(other.array.shape, memory_format=memory_format and contiguous_format)
 
     # Random numbers: create.py
 
-    def bernoulli(self, p=None, *, generator=None):
+    def bernoulli(self, p: float | None = None, *, generator: Generator | None = None) -> Tensor:
         """1 with the probability that the element holds (or with the probability p), else 0."""
         return create.bernoulli(self.detach(), p, generator=generator)
 
-    def multinomial(self, num_samples, replacement=False, *, generator=None):
+    def multinomial(self, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor:
         return create.multinomial(self.detach(), num_samples, replacement, generator=generator)
 
     # Random numbers in place: create.py ---------------------------------------------------------------------------------------
 
-    def uniform_(self, from_=0, to=1, *, generator=None):
+    def uniform_(self, from_: float = 0, to: float = 1, *, generator: Generator | None = None) -> Tensor:
         """Numbers uniform in [from_, to)."""
         _check_draw(self)
         return inplace.copy_(
             self, create.rand(self.array.shape, dtype=self.dtype, generator=generator) * (to - from_) + from_
         )
 
-    def normal_(self, mean=0, std=1, *, generator=None):
+    def normal_(self, mean: float = 0, std: float = 1, *, generator: Generator | None = None) -> Tensor:
         """Normal numbers with that mean and standard deviation."""
         _check_draw(self)
         return inplace.copy_(self, create.normal(mean, std, self.array.shape, dtype=self.dtype, generator=generator))
 
-    def bernoulli_(self, p=0.5, *, generator=None):
+    def bernoulli_(self, p: Tensor | float = 0.5, *, generator: Generator | None = None) -> Tensor:
         """1 with probability p, else 0."""
         _check_draw(self, p)
         if isinstance(p, Variable):
@@ -957,12 +979,12 @@ class Tensor(Methods):
             self, create.bernoulli(create.empty(self.array.shape, dtype=self.dtype), p, generator=generator)
         )
 
-    def exponential_(self, lambd=1, *, generator=None):
+    def exponential_(self, lambd: float = 1, *, generator: Generator | None = None) -> Tensor:
         """Numbers from the exponential distribution with the mean 1 / lambd."""
         _check_draw(self)
         return inplace.copy_(self, create.exponential(self.array.shape, lambd, dtype=self.dtype, generator=generator))
 
-    def cauchy_(self, median=0, sigma=1, *, generator=None):
+    def cauchy_(self, median: float = 0, sigma: float = 1, *, generator: Generator | None = None) -> Tensor:
         """Numbers from the Cauchy distribution, which has no mean: half of them are within sigma of the median. Raises RuntimeError for
         sigma <= 0, and for tensors of whole numbers."""
         _check_draw(self)
@@ -972,12 +994,12 @@ class Tensor(Methods):
         drawn = create.rand(self.array.shape, dtype=dtypes.float64, generator=generator)
         return inplace.copy_(self, ((drawn - 0.5) * math.pi).tan() * sigma + median)
 
-    def log_normal_(self, mean=1, std=2, *, generator=None):
+    def log_normal_(self, mean: float = 1, std: float = 2, *, generator: Generator | None = None) -> Tensor:
         """exp of normal numbers with that mean and standard deviation."""
         _check_draw(self)
         return inplace.copy_(self, (create.one_by_one(self.array.shape, generator=generator) * std + mean).exp())
 
-    def geometric_(self, p, *, generator=None):
+    def geometric_(self, p: float, *, generator: Generator | None = None) -> Tensor:
         """How many trials it takes until the first success, if each succeeds with probability p. Raises RuntimeError unless 0 < p < 1."""
         _check_draw(self)
         if not 0 < p < 1:
@@ -985,7 +1007,7 @@ class Tensor(Methods):
         drawn = create.rand(self.array.shape, dtype=dtypes.float64, generator=generator)
         return inplace.copy_(self, (drawn.log() / math.log1p(-p)).ceil())
 
-    def random_(self, from_=None, to=None, *, generator=None):
+    def random_(self, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None) -> Tensor:
         """Whole numbers from from_ to to - 1; random_(n): from 0 to n - 1; without arguments as many as the dtype can hold exactly."""
         _check_draw(self)
         if to is None:
@@ -1000,7 +1022,13 @@ class Tensor(Methods):
             from_, to = 0, 2**digits + (kind.kind == "f") if from_ is None else from_
         return inplace.copy_(self, create.randint(from_, to, self.array.shape, dtype=self.dtype, generator=generator))
 
-    def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    def set_(
+        self,
+        source: Storage | Tensor | None = None,
+        storage_offset: int = 0,
+        size: Sequence[int] | None = None,
+        stride: Sequence[int] | None = None,
+    ) -> Self:
         """Use the storage of `source`, a tensor or a storage (default: none), from now on. Raises RuntimeError for a tensor in a graph, or
         of another dtype."""
         if self.requires and state.grad:
@@ -1030,35 +1058,64 @@ class Tensor(Methods):
 
     # Others of the same dtype: create.py --------------------------------------------------------------------------------------
 
-    def new(self, *args):
+    def new(self, *args: Any) -> Tensor:
         """An old name: x.new(2, 3) is empty, x.new([1, 2]) holds these numbers, both of the dtype of x."""
         if len(args) == 1 and isinstance(args[0], Size):
             return create.empty(args[0], dtype=self.dtype)
         sizes = all(isinstance(a, int) for a in args)
         return create.empty(*(args or (0,)), dtype=self.dtype) if sizes else create.tensor(*args, dtype=self.dtype)
 
-    def new_zeros(self, *size, dtype=None, device=None, requires_grad=False):
+    def new_zeros(
+        self, *size: Any, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+    ) -> Tensor:
         return create.zeros(*size, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
-    def new_ones(self, *size, dtype=None, device=None, requires_grad=False):
+    def new_ones(
+        self, *size: Any, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+    ) -> Tensor:
         return create.ones(*size, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
-    def new_empty(self, *size, dtype=None, device=None, requires_grad=False):
+    def new_empty(
+        self, *size: Any, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
+    ) -> Tensor:
         return create.empty(*size, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
-    def new_empty_strided(self, size, stride, *, dtype=None, device=None, requires_grad=False):
+    def new_empty_strided(
+        self,
+        size: Sequence[int],
+        stride: Sequence[int],
+        *,
+        dtype: dtypes.dtype | None = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
         return create.empty_strided(size, stride, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
-    def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
+    def new_full(
+        self,
+        size: int | Sequence[int],
+        fill_value: float,
+        *,
+        dtype: dtypes.dtype | None = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
         return create.full(size, fill_value, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
-    def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+    def new_tensor(
+        self,
+        data: Any,
+        *,
+        dtype: dtypes.dtype | None = None,
+        device: DeviceLike = None,
+        requires_grad: bool = False,
+    ) -> Tensor:
         return create.tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
-    def cuda(self, device=None):
+    def cuda(self, device: DeviceLike = None) -> None:
         only_cpu("cuda")
 
-    def index_put_(self, indices, values, accumulate=False):
+    def index_put_(self, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
         return indexing.index_put_(self, indexing.positions_of(indices), as_tensor_like(values, self), accumulate)
 
 
@@ -1069,10 +1126,10 @@ from . import create  # noqa: E402  (which makes Tensors)
 class _Missing:
     """A method of PyTorch's tensors that minigrad does not have. (A __getattr__ would slow down every access to a tensor.)"""
 
-    def __init__(self, name):
+    def __init__(self, name: Any) -> None:
         self.name = name
 
-    def __get__(self, x, owner):
+    def __get__(self, x: Tensor | None, owner: type) -> None:
         if self.name in errors.LEFT_OUT:
             raise errors.left_out(AttributeError, f"'Tensor' object has no attribute '{self.name}'", self.name)
         here = [name for name in dir(owner) if name not in _UNSUPPORTED]
@@ -1096,14 +1153,14 @@ for _name in _UNSUPPORTED:
     setattr(Tensor, _name, _Missing(_name))
 
 
-def _check_draw(x, p=None):
+def _check_draw(x: Tensor, p: Tensor | float | None = None) -> None:
     """Raise PyTorch's errors where vmap could not give each sample of `x` random numbers of its own."""
     if state.vmap is None or state.vmap.looping:  # in a loop over the samples each has its own
         return
     state.vmap.check_random(p)
     if x.batched:
         return
-    if getattr(p, "batched", False):
+    if isinstance(p, Tensor) and p.batched:
         p.store(x, p)
     if state.vmap.randomness == "different":
         raise errors.new(
@@ -1113,7 +1170,7 @@ def _check_draw(x, p=None):
         )
 
 
-def _warn_of_T(ndim):
+def _warn_of_T(ndim: int) -> None:
     if ndim > 2:
         errors.warn(
             "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is deprecated and it will throw an error in a "
@@ -1122,7 +1179,7 @@ def _warn_of_T(ndim):
         )
 
 
-def _not_transformed(method):
+def _not_transformed(method: str) -> None:
     if state.transforms:
         functional = " (or perhaps using torch.autograd.functional.* APIs)" if method == "requires_grad_" else ""
         raise errors.new(
@@ -1133,7 +1190,9 @@ def _not_transformed(method):
         )
 
 
-def _rebuild(cls, owner, offset, shape, strides, requires):
+def _rebuild(
+    cls: Any, owner: np.ndarray, offset: int, shape: tuple[int, ...], strides: tuple[int, ...], requires: bool
+) -> Tensor:
     """A leaf in the memory of `owner`, with a version counter of its own (which PyTorch starts at 1)."""
     out = cls._wrap(array_at(owner, offset, shape, strides))
     out.requires, out.version = requires, [1]

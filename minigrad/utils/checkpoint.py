@@ -12,7 +12,7 @@ import contextlib
 import contextvars
 import warnings
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import autograd
 from ..autograd.function import Function
@@ -20,8 +20,13 @@ from ..autograd.graph import saved_tensors_hooks
 from ..core import errors
 from ..core.dispatch import NOT_RUNNING, state
 from ..core.grad_mode import enable_grad, set_grad_enabled
-from ..core.variable import Variable, wrap
+from ..core.variable import wrap
 from ..random import fork_rng, get_rng_state, set_rng_state
+
+if TYPE_CHECKING:
+    from ..tensors.tensor import Tensor as Variable  # its only direct subclass, with all the methods
+else:
+    from ..core.variable import Variable
 
 _EXPLICIT = (
     "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch 2.9, calling checkpoint without "
@@ -79,7 +84,7 @@ class _Region:
         self.grad, self.casts = state.grad, [h for h in state.handlers if h.in_second_run]
         self.completed = False  # has the first run ended?
         self.saved = []  # metadata of what was saved, in order
-        self.again = None  # {position: tensor}, what the backward pass has not read yet
+        self.again: Any = None  # {position: tensor}, what the backward pass has not read yet
         self.running: Any = lambda: None  # weak, for it holds the nodes that hold this: that backward pass
 
     def pack(self, x):
@@ -103,7 +108,7 @@ class _Region:
         return found
 
     def recompute(self):
-        again = []
+        again: list[Any] = []
 
         def pack(x):
             if len(again) == len(self.saved):
@@ -207,7 +212,7 @@ class CheckpointFunction(Function):
         pairs = [(o, g) for o, g in zip(outputs, grads, strict=True) if isinstance(o, Variable) and o.requires_grad]
         if not pairs:
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
-        autograd.backward(*zip(*pairs, strict=True))
+        autograd.backward([o for o, _ in pairs], [g for _, g in pairs])
         return None, None, *[a._grad if isinstance(a, Variable) else None for a in fresh]
 
 

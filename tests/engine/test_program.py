@@ -1,5 +1,7 @@
 """minigrad.compile of a step: its program does what the step does, and where it cannot it says so; never an answer of yesterday."""
 
+import __future__
+
 import ast
 import copy
 import gc
@@ -1480,7 +1482,8 @@ def test_a_program_needs_no_name_of_the_engine_s_locals(monkeypatch):
         if isinstance(n, ast.Name) and n.id in names:
             n.id += "_renamed"
     scope = dict(vars(engine))
-    exec(compile(tree, engine.__file__.replace("engine.py", "renamed.py"), "exec"), scope)
+    flags = __future__.annotations.compiler_flag  # as in engine.py: types are not evaluated
+    exec(compile(tree, engine.__file__.replace("engine.py", "renamed.py"), "exec", flags), scope)
     monkeypatch.setattr(engine, "run_nodes", scope["run_nodes"])
     assert source() == before
 

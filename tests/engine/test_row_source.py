@@ -24,9 +24,11 @@ from typing import Any, TypeVar
 from numpy import asarray, ndarray
 from minigrad.core.dispatch import state
 from minigrad.core.node import LIVE, Node, next_number
-from minigrad.core.op import Op, as_floats, check_output, check_saved, drop_packed, failed, general, open_saved
-from minigrad.core.op import on_ndarrays, output_of, record_several, view_of
-from minigrad.core.variable import Variable as Tensor, edge_of, leaf_edge, refresh
+from minigrad.core.op import Op
+from minigrad.core.saved import as_floats, check_output, check_saved, drop_packed, open_saved, output_of, record_several, view_of
+from minigrad.core.slow_path import failed, general, on_ndarrays
+from minigrad.core.variable import edge_of, leaf_edge, refresh
+from minigrad.tensors.tensor import Tensor
 T = TypeVar("T")
 def new(kind: type[T]) -> T:
     return kind.__new__(kind)

@@ -77,9 +77,12 @@ def own_function() -> tuple[str, str]:
             756, y + 26, number(passed), "num v b bwd", "middle"
         )
         said.append(f"{name} gives {number(value)} and passes {number(passed)} on ({why})")
-    x = tensor([0.3, 1.2], dtype=torch.float64, requires_grad=True)
-    once, twice = torch.autograd.gradcheck(Square.apply, (x,)), torch.autograd.gradgradcheck(Square.apply, (x,))
-    replaced = torch.autograd.gradcheck(StraightRound.apply, (x,), raise_exception=False)
+    points = tensor([0.3, 1.2], dtype=torch.float64, requires_grad=True)
+    once, twice = (
+        torch.autograd.gradcheck(Square.apply, (points,)),
+        torch.autograd.gradgradcheck(Square.apply, (points,)),
+    )
+    replaced = torch.autograd.gradcheck(StraightRound.apply, (points,), raise_exception=False)
     out += label(468, 280, f"square: gradcheck {once}, gradgradcheck {twice}", "num t b")
     out += label(468, 300, f"straight-through: gradcheck {replaced}", "num t b")
     words = (

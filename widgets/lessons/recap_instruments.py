@@ -36,7 +36,8 @@ def _readings() -> list[tuple[str, str, str]]:
     seen: list[float] = []
     (x * 6).sum().backward()
     assert x.grad is not None
-    before, x.grad = x.grad[0].item(), None
+    before = x.grad[0].item()
+    del x.grad
 
     def half(g):
         seen.append(g[0].item())

@@ -181,8 +181,8 @@ def _avg_pool(n, input, kernel_size, stride, padding, ceil_mode, count_include_p
     kind = input.array.dtype
     dtype = kind if kind.kind == "f" else np.dtype(np.float64)  # means of whole numbers are cut off
     divisors = [None] * n if divisor_override is None else [divisor_override, *[1] * (n - 1)]
-    dims = zip(input.shape[2:], kernel, stride, padding, out, divisors, strict=True)
-    matrices = [_mean_matrix(*along, dtype, count_include_pad, divisor) for *along, divisor in dims]
+    dims: Any = zip(input.shape[2:], kernel, stride, padding, out, divisors, strict=True)
+    matrices = [_mean_matrix(size, k, s, p, o, dtype, count_include_pad, divisor) for size, k, s, p, o, divisor in dims]
     if dtype is kind:
         result = rows.AVG_POOL[n](input, tuple(matrices))
     else:
