@@ -25,6 +25,8 @@ from .tracing.own_classes import Layout, as_number, layout_of
 from .words import plural
 
 MOST_CLASSES = 10
+MOST_WEIGHTS = 20_000  # of a model with more weights only CHOSEN of them are kept
+CHOSEN = 2000
 MOST_LISTED = 4000  # coordinates that are written as digits
 
 CLEARED = "film.step came after the gradients were cleared: every gradient is 0, but the loss depends on the weights. Move film.step(loss) between backward and the line that clears them."  # noqa: E501
@@ -69,6 +71,11 @@ class Film:
             raise ValueError(NOT_FOUND.format(type(model).__name__))
         self.tensors = isinstance(self.parameters[0], Tensor)
         self.names = _names(model, self.parameters)
+        self.weights = len(self.names)  # of the model
+        self._chosen: Any = slice(None)
+        if self.weights > MOST_WEIGHTS:
+            self._chosen = np.linspace(0, self.weights - 1, CHOSEN).astype(int)
+            self.names = [self.names[i] for i in self._chosen]
         self.data_of = None if points is None or labels is None else Data.of(_plain(points), _plain(labels))
         self._value, self._grad = "data", "grad"
         if not self.tensors and isinstance(found := layout_of(self.parameters[0]), Layout):
@@ -89,10 +96,12 @@ class Film:
 
     def _read(self, field: str) -> Any:
         if not self.tensors:
-            return np.array([getattr(p, field) or 0.0 for p in self.parameters], float)
+            return np.array([getattr(p, field) or 0.0 for p in self.parameters], float)[self._chosen]
         arrays = [p.detach() if field == "data" else p.grad for p in self.parameters]
         of = zip(arrays, self.parameters, strict=True)
-        return np.concatenate([np.zeros(p.numel()) if a is None else np.asarray(a, dtype=float).ravel() for a, p in of])
+        return np.concatenate(
+            [np.zeros(p.numel()) if a is None else np.asarray(a, dtype=float).ravel() for a, p in of]
+        )[self._chosen]
 
     def step(self, loss: Any, weights: Sequence[Any] | None = None, rows: Sequence[int] | None = None) -> None:
         """Record this step. loss: what backward was called on. weights: for a loop that makes new weights at each step. rows: the points
@@ -131,7 +140,9 @@ class Film:
                 "The film was made without points and labels, so it has no map over the plane." if not zero else ""
             )
         try:
-            if self.data_of is not None:
+            if len(self.names) < self.weights:
+                self.note = f"The film keeps {len(self.names):,} of the {self.weights:,} weights, and shows no network."
+            elif self.data_of is not None:
                 self._find_program(loss, grads, now, rows)
         except UnclearError as error:
             self.note = f"The film shows no network, because {error}."
@@ -263,18 +274,19 @@ class Film:
         kind = type(self.parameters[0])
         return "minigrad.Value" if kind is Value else f"{kind.__name__} of your own"
 
-    def data(self) -> dict[str, Any]:
+    def data(self, most: int | None = None) -> dict[str, Any]:
         """The film for a page: the first weights as float32, then as float16 what is added to the weights as they will be read, so that
-        errors do not add up, and the gradients. Each array parameter by parameter, low bytes first, deflated, in base64."""
-        frames = self.frames
-        rates = self.rates()
+        errors do not add up, and the gradients. Each array parameter by parameter, low bytes first, deflated, in base64. most: how many
+        weights all frames may have together; of a longer film every second, third, ... frame is left out."""
+        stride = 1 if most is None else max(1, math.ceil(len(self.frames) * len(self.names) / most))
+        frames, rates = self.frames[::stride], self.rates()[::stride]
         table = np.array([[*f.weights] for f in frames] + [[*self.last()]], float) if frames else np.zeros((1, 0))
         grads = np.array([[*f.grads] for f in frames], float) if frames else np.zeros((0, table.shape[1]))
         first, moves, move_scale = deltas(table)
         halves, grad_scale = halved(grads)
         known = {r for r in rates if r is not None}
         found = self.about() | {
-            "steps": [f.step for f in frames], "every": self.every, "count": len(self.names), "seen": self.seen,
+            "steps": [f.step for f in frames], "every": self.every * stride, "count": len(self.names), "seen": self.seen,
             "losses": [_rounded(f.loss, 7) for f in frames],
             "rates": next(iter(known)) if len(known) == 1 and None not in rates else rates if known else None,
             "first": packed(first), "moves": packed(moves), "grads": packed(halves),

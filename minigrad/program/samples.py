@@ -41,13 +41,15 @@ class Data(NamedTuple):
     points: np.ndarray  # (count, columns)
     labels: np.ndarray  # one number for each point
     where: dict[tuple[float, ...], int]  # the first row with these coordinates
+    shape: tuple[int, ...]  # of one point, as a model of Tensors takes it
 
     @classmethod
     def of(cls, points: Any, labels: Any) -> Data:
         table = np.asarray(points, float)
+        shape = table.shape[1:]
         table = table.reshape(len(table), -1)
         where = {tuple(p): i for i, p in reversed(list(enumerate(table.tolist())))}
-        return cls(table, np.asarray(labels, float).reshape(len(table), -1)[:, 0], where)
+        return cls(table, np.asarray(labels, float).reshape(len(table), -1)[:, 0], where, shape)
 
 
 class SampleProgram:
@@ -281,7 +283,7 @@ class SampleProgram:
 
 def _matched(columns: np.ndarray, data: Data) -> tuple[list[int], list[Row]]:
     """Which points the samples are, and what each of their numbers is: a coordinate, something of the label, or a constant."""
-    points, labels, where = data
+    points, labels, where, _ = data
     count, width = columns.shape[1], points.shape[1]
     fitting = [[s for s in range(count) if np.isin(columns[:, s], points[:, c]).all()] for c in range(width)]
     varied = [len(set(columns[:, s])) > 1 for s in range(count)]

@@ -46,7 +46,7 @@ class TensorProgram:
         self.coefficient, self.all_points = 1.0, True
         self.rows = list(range(len(data.points)))
         first = parameters[0]
-        x = tensor(data.points[:1].tolist(), dtype=first.dtype)
+        x = tensor(data.points[0].reshape(1, *data.shape).tolist(), dtype=first.dtype, requires_grad=True)
         mode = getattr(model, "training", None)
         try:
             if mode:
@@ -84,7 +84,7 @@ class TensorProgram:
             if item.kind == "operation":
                 known.append(self._operation(item, [known[k] for k in item.parents]))
             elif item.live is x:
-                known.append(self._leaves(["x", c] for c in range(x.shape[1])).reshape(x.shape))
+                known.append(self._leaves(["x", c] for c in range(x.numel())).reshape(x.shape))
             elif item.live is not None and id(item.live) in at:
                 first = at[id(item.live)]
                 known.append(self._leaves(["w", first + k] for k in range(item.live.numel())).reshape(item.live.shape))

@@ -447,3 +447,33 @@ def test_a_convolution_keeps_its_curve_and_says_so():
     film.step(loss)
     assert film.program is None and film.note.startswith("The film shows no network, because")
     assert film.data()["count"] == len(film.names) == 2 * 9 + 2 + 72 * 3 + 3
+
+
+def test_of_a_large_model_some_weights_are_kept():
+    model = nn.Sequential(nn.Linear(200, 200), nn.ReLU(), nn.Linear(200, 2))
+    film = Film(model, torch.randn(4, 200), torch.tensor([0, 1, 1, 0]))
+    loss = model(torch.randn(4, 200)).sum()
+    loss.backward()
+    film.step(loss)
+    assert len(film.names) == len(film[0].weights) == 2000 and film.names[-1] == "model[2].bias[1]"
+    assert film.note == "The film keeps 2,000 of the 40,602 weights, and shows no network."
+
+
+def test_a_film_for_a_page_has_at_most_so_many_numbers():
+    film, history = trained(learners_own(random.Random(2)), backward, hinge, 30, steps=40)
+    data = film.data(most=33 * 10)
+    assert data["steps"] == [1 + 4 * k for k in range(10)] and data["every"] == 4 and data["seen"] == 40
+    weights, _ = tables(data)
+    assert np.abs(weights[3] - history[12][1]).max() < 1e-4
+
+
+def test_images_are_given_to_the_model_in_their_shape():
+    torch.manual_seed(0)
+    images, labels = datasets.digits(30)
+    model = nn.Sequential(nn.Flatten(), nn.Linear(64, 5), nn.ReLU(), nn.Linear(5, 10)).double()
+    x = images.reshape(-1, 1, 8, 8).double() / 16
+    film = Film(model, x, labels)
+    loss = F.cross_entropy(model(x), labels)
+    loss.backward()
+    film.step(loss)
+    assert film.note == "" and film.title == "64-5-10"

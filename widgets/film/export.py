@@ -16,6 +16,7 @@ from ..front_end import built
 from .picture import svg, text
 
 FRAMES = 44  # of a GIF
+MOST = 115_000  # weights of all frames in a page, so that it stays below 500 kB
 DELAY, LAST = 90, 2200  # milliseconds of a frame, and of the last one
 
 

@@ -46,9 +46,9 @@ class FilmView(Fronted):
         super().__init__(part="film", films=self.data())
         self.on_msg(self._on_message)
 
-    def data(self) -> list[dict[str, Any]]:
-        """The films as a page reads them."""
-        found = [film.data() for film in self.of]
+    def data(self, most: int | None = None) -> list[dict[str, Any]]:
+        """The films as a page reads them; most: how many numbers they may have together."""
+        found = [film.data(most and most // len(self.of)) for film in self.of]
         return [of | {"name": name} for of, name in zip(found, self._titles(), strict=True)]
 
     def _titles(self) -> list[str]:
@@ -133,7 +133,7 @@ class FilmView(Fronted):
     def _on_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
         if isinstance(content, Mapping) and content.get("type") == "html":
             name = self._titles()[0]
-            text = export.page(self.data(), name, picture.text(self.of[0]))
+            text = export.page(self.data(export.MOST), name, picture.text(self.of[0]))
             self.send({"type": "file", "name": f"{name}.html", "mime": "text/html"}, [text.encode()])
 
 
@@ -141,11 +141,10 @@ class ShownFilm(Film):
     """A film that a notebook shows. Make one with `watch`."""
 
     view: FilmView | None = None
-    others: Sequence[Film] = ()
 
     def save(self, path: str | Path, dark: bool = False) -> Path:
         """Write the film to a file: .html (one page that plays without Python), .gif, .png or .svg."""
-        films = (self.view or FilmView([self, *self.others])).data()
+        films = (self.view or FilmView([self])).data(export.MOST)
         return export.save(self, films, path, dark)
 
     def _ipython_display_(self) -> None:

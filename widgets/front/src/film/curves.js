@@ -138,8 +138,10 @@ export class Curves {
       // what explodes may leave the picture, so that the valley stays visible
       const high = Math.min(Math.max(...points.map((p) => p[1]).filter(Number.isFinite)), 6 * Math.max(now, 1e-9)) * 1.05 || 1;
       const x = (/** @type {number} */ a) => 50 + (a / most) * (W - 68);
-      const y = (/** @type {number} */ v) => 10 + ((high - v) / high) * (H - 42);
-      this.#axes(c, W, [0, high / 1.05], y);
+      const least = Math.min(...points.map((p) => p[1]), now, land);
+      const base = least > 0.7 * (high / 1.05) ? least - 0.5 * (high / 1.05 - least) - 1e-9 : 0; // a flat curve has an axis of its own
+      const y = (/** @type {number} */ v) => 10 + ((high - v) / (high - base)) * (H - 42);
+      this.#axes(c, W, [base, high / 1.05], y);
       c.save();
       c.beginPath();
       c.rect(44, 0, W, H - 30);
@@ -176,7 +178,8 @@ export class Curves {
       if (x(rate) < W - 100) text(c, "step size", W - 12, H - 16, { px: 11, fill: css.soft, align: "right" });
     });
     if (square === 0) return "No point sends a gradient back, so every gradient is 0 and nothing moves.";
-    const from = `from ${fmt(now, 3)} to ${fmt(land, 3)}`;
+    const digits = fmt(now, 3) === fmt(land, 3) ? 5 : 3;
+    const from = `from ${fmt(now, digits)} to ${fmt(land, digits)}`;
     if (land > now)
       return `On these points the step makes the loss larger, ${from}: it goes past the valley. The best step along this line is ${fmt(low[0], 2)}.`;
     if (low[0] < rate * 0.7)
@@ -255,7 +258,7 @@ export class Curves {
         [50, y(v)],
         [W - 12, y(v)],
       ]);
-      text(c, fmt(v, 2), 44, y(v), { px: 11, align: "right", fill: css.soft });
+      text(c, fmt(v, ticks[0] > 0 ? 3 : 2), 44, y(v), { px: 11, align: "right", fill: css.soft });
     }
   }
 }

@@ -147,6 +147,11 @@ export class Film {
     this.go(Math.min(k, this.last));
   }
 
+  /** What the network learns from. */
+  get thing() {
+    return this.run.kind === "images" ? "image" : "point";
+  }
+
   /** The last place: behind the last step, or at the newest step while it trains. */
   get last() {
     return Math.max(0, this.live ? this.run.length - 1 : this.run.length);

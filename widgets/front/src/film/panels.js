@@ -71,7 +71,7 @@ export class Panels {
   #names() {
     const { film } = this;
     const shown = film.run.names.slice(0, 12).map((name, p) => button(name, () => film.select({ weight: p }), { "data-key": `w${p}` }));
-    return h("p", { class: "mf-soft" }, "Weights: ", ...shown, film.run.n > 12 ? ` and ${film.run.n - 12} more` : "");
+    return h("p", { class: "mf-soft mf-group mf-wrap" }, "Weights: ", ...shown, film.run.n > 12 ? ` and ${film.run.n - 12} more` : "");
   }
 
   /** @param {Moment} m */
@@ -90,7 +90,8 @@ export class Panels {
       const of = [...new Set(all)];
       const size = norm(of.map((p) => m.w[p]));
       const moved = after ? norm(of.map((p) => after[p] - m.w[p])) : Number.NaN;
-      const by = after ? `${fmt(moved, 3)} (${fmt((100 * moved) / size, moved >= size ? 3 : 2)} %)` : "unknown";
+      const share = h("span", { class: "mf-source" }, ` (${fmt((100 * moved) / size, moved >= size ? 3 : 2)} %)`);
+      const by = after ? h("span", {}, fmt(moved, 3), share) : "unknown";
       return [name, String(of.length), fmt(size, 3), m.g ? fmt(norm(of.map((p) => m.g?.[p] ?? 0)), 3) : "·", by];
     });
     return table(["layer", "weights", "size", "gradient", "moves by"], rows, [3]);
@@ -200,8 +201,11 @@ export class Panels {
     const of = /** @type {import("./moment.js").OfPoint} */ (m.of.get(at));
     const d = of.d[i];
     const gradient = (/** @type {number} */ v) => (m.g && film.whole ? fmt(v, 3) : "·");
-    const short = (/** @type {number} */ p) =>
-      (run.names[p].startsWith(u.name) ? run.names[p].slice(u.name.length) : run.names[p]) || run.names[p];
+    const short = (/** @type {number} */ p) => {
+      const name = run.names[p];
+      const own = name.startsWith(u.name) ? name.slice(u.name.length) : name.slice(name.lastIndexOf(".") + 1);
+      return own || name;
+    };
     const weight = (/** @type {number} */ p) =>
       h(
         "span",

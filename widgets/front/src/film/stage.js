@@ -1,7 +1,7 @@
 // The stage: the network, its units with their maps, the wires, the plane, the points.
 
 import { h } from "../dom.js";
-import { fit, fmt } from "../model/numbers.js";
+import { fmt } from "../model/numbers.js";
 import { KINDS, mark, text } from "./colours.js";
 import { along, layout, wireAt, wires } from "./layout.js";
 import { contour, fold, GH, GW, largest } from "./maps.js";
@@ -701,7 +701,7 @@ export class Stage {
     c.drawImage(picture, pad, 36, cell * columns, cell * lines);
     c.strokeStyle = css.line;
     c.strokeRect(pad, 36, cell * columns, cell * lines);
-    const words = `green is positive, violet negative; the largest is ${fit(top, 7)}`;
+    const words = `green is positive, violet negative; the largest has size ${fmt(top, 3)}`;
     text(c, words, pad, 36 + cell * lines + 16, { px: 11.5, align: "left", fill: css.soft });
     if (L.W >= 600) this.#bars(c, m, { x: pad * 2 + w, y: 36, w: L.W - 3 * pad - w, h: L.H - 90 }, top);
   }
@@ -720,8 +720,8 @@ export class Stage {
     });
     c.fillStyle = css.line;
     c.fillRect(at.x, at.y + at.h, at.w, 1);
-    text(c, fit(-top, 7), at.x, at.y + at.h + 14, { px: 11, align: "left", fill: css.soft });
+    text(c, fmt(-top, 3), at.x, at.y + at.h + 14, { px: 11, align: "left", fill: css.soft });
     text(c, "0", at.x + at.w / 2, at.y + at.h + 14, { px: 11, fill: css.soft });
-    text(c, fit(top, 7), at.x + at.w, at.y + at.h + 14, { px: 11, align: "right", fill: css.soft });
+    text(c, fmt(top, 3), at.x + at.w, at.y + at.h + 14, { px: 11, align: "right", fill: css.soft });
   }
 }

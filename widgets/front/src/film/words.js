@@ -25,7 +25,7 @@ function ending(film) {
   const note = run.about.note ? ` ${run.about.note}` : "";
   const thinned = run.every > 1 ? ` The film keeps every ${ordinal(run.every)} step of ${run.seen}.` : "";
   const right = judge.decides
-    ? `${m.right} of ${m.judged} points are on the right side.`
+    ? `${m.right} of ${m.judged} ${film.thing}s are on the right side.`
     : `the last loss was ${fmt(run.loss(run.length - 1), 3)}.`;
   return `**After the last step:** ${right}${thinned}${note}`;
 }
@@ -46,7 +46,7 @@ function step(film) {
   if (!film.program) return `${head} ${run.about.note}`;
   const m = film.now;
   const n = m.rows.length;
-  const of = run.frames[k].rows ? `Of the ${plural(n, "point")} drawn` : `Of the ${plural(n, "point")}`;
+  const of = run.frames[k].rows ? `Of the ${plural(n, film.thing)} drawn` : `Of the ${plural(n, film.thing)}`;
   const right = judge.decides ? `${m.rightDrawn} are on the right side` : "";
   const active = !film.whole ? "" : m.active < n ? `${m.active} send a gradient back` : "all send a gradient back";
   const facts = [right, active].filter(Boolean).join(" and ");
@@ -68,11 +68,11 @@ function backward(film) {
     const each =
       Math.abs(part * n - 1) < 1e-9
         ? `The loss is the mean of ${plural(n, "loss").replace("losss", "losses")}, so each passes back 1/${n}.`
-        : `The loss adds up one loss for each of ${n} points.`;
+        : `The loss adds up one loss for each of ${n} ${film.thing}s.`;
     const active =
       m.active < n
-        ? `A loss that is flat passes nothing on: ${m.active} of ${n} points, the ringed ones, send a gradient into the network.`
-        : "Every point sends a gradient into the network; the thicker its ring, the larger.";
+        ? `A loss that is flat passes nothing on: ${m.active} of ${n} ${film.thing}s${run.kind === "plane" ? ", the ringed ones," : ""} send a gradient into the network.`
+        : `Every ${film.thing} sends a gradient into the network${run.kind === "plane" ? "; the thicker its ring, the larger" : ""}.`;
     return `**The backward pass begins at the loss.** ${each} ${active}`;
   }
   if (layer < 1) return update(film);
