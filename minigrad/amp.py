@@ -110,7 +110,7 @@ class autocast(Handler, Mode):
         kinds = [x.array.dtype if isinstance(x, Variable) and x.array.dtype.kind == "f" else None for x in flat]
         if kind == "widest":
             target = max(filter(None, kinds), key=lambda d: d.itemsize, default=None)
-        else:  # float64 stays as it is: who asks for it wants the digits
+        else:  # float64 is not cast: it was chosen for its precision
             target = self.fast_dtype.numpy if kind == "low" else np.dtype("float32")
             kinds = [None if d == np.float64 else d for d in kinds]
         flat = [x if d is None or d == target else cast(x, target) for x, d in zip(flat, kinds, strict=True)]

@@ -122,9 +122,10 @@ def _body(lines: list[str]) -> str:
     return "".join(f"        {line}\n" for line in lines)
 
 
-# What a tensor says of its place in the graph and in memory: no operation, so the trace does not hear of it, and the next may say another.
+# Attributes about a tensor's place in the graph and in memory. Reading them is no operation, so the trace does not record it, and they may
+# differ at the next call.
 _OF_ITS_PLACE = {"grad", "grad_fn", "is_leaf", "is_inference", "requires_grad", "retains_grad", "stride"}
-_HEARD = ("minigrad.core.op", "minigrad.ops.", "minigrad.nn.functional", "minigrad.tensors.indexing")
+_RECORDED = ("minigrad.core.op", "minigrad.ops.", "minigrad.nn.functional", "minigrad.tensors.indexing")
 
 
 def _surroundings(function) -> Surroundings:
@@ -135,7 +136,7 @@ def _surroundings(function) -> Surroundings:
         raise Unfit(f"it reads {name}, a tensor that may change between calls; make it an argument.")
     for name in sorted(around.attributes_read):
         makes = getattr(getattr(minigrad, name, None), "__module__", None) or "minigrad.ops."
-        if name in _OF_ITS_PLACE or (makes.startswith("minigrad.") and not makes.startswith(_HEARD)):
+        if name in _OF_ITS_PLACE or (makes.startswith("minigrad.") and not makes.startswith(_RECORDED)):
             raise Unfit(f"it reads {name}, which is no operation and may change between calls; make it an argument.")
     return around
 
@@ -145,8 +146,8 @@ def _always() -> bool:
 
 
 class CompiledFunction:
-    """What `compile` returns: call it as the function. `why` is None while it is fused or a program, else the sentence that says what
-    stands against it; `source` is the text of the loop or program.
+    """What `compile` returns: call it as the function. `why` is None while it is fused or a program, else the reason in a
+    sentence; `source` is the text of the loop or program.
     """
 
     def __init__(self, function):
@@ -259,7 +260,7 @@ class CompiledFunction:
 
 
 def _make_row(function, args, forward, backward) -> Op:
-    """The row of one fused function. It stands in no table: its derivative beyond the first is that of the plain function.
+    """The row of one fused function. It is in no table: its derivative beyond the first is that of the plain function.
 
     What the forward loop keeps goes into an array that the caller brings, the row's one parameter: a row per value.
     """

@@ -76,7 +76,7 @@ class Distribution:
             )
 
     def _check_value(self, value, support, fits):
-        """Raise PyTorch's error for the argument of log_prob if it is no tensor, or holds what is never drawn."""
+        """Raise PyTorch's error for the argument of log_prob if it is no tensor, or has values outside of the support."""
         if not isinstance(value, Tensor):
             raise errors.new(
                 ValueError, "The value argument to log_prob must be a Tensor", instead="torch.tensor(value)."

@@ -25,7 +25,7 @@ class Module:
         return []
 
     def zero_grad(self) -> None:
-        """Empty every parameter's `grad`: `backward()` adds to what is there."""
+        """Empty every parameter's `grad`: `backward()` adds to its present value."""
         for p in self.parameters():
             p.grad = 0.0
 

@@ -31,7 +31,7 @@ class Generator:
         """Start again from `seed`. Returns the generator."""
         self._seed = int(seed) % 2**64
         self.twister.seed(self._seed % 2**32)
-        self.spare = None  # normal numbers come in pairs
+        self.spare = None  # normal numbers are drawn in pairs
         return self
 
     def initial_seed(self):

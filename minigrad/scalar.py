@@ -142,7 +142,7 @@ class Value(Node):
             real.power_name(other), out, self, slope
         )  # "**2": a fixed exponent is part of the operation, as in micrograd
 
-    # A number on the left. (A Value only if a class of one's own answers for its reflected operators.)
+    # A number on the left. (A Value only if a subclass defines the reflected operators.)
 
     def __radd__(self, other):
         if type(other := operand(other)) is not float:

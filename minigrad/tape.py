@@ -43,7 +43,7 @@ def warm() -> bool:
 
 
 def _warm_soon() -> None:
-    """Load the compiled loops beside the running program: the numpy twin answers until they are ready."""
+    """Load the compiled loops in a thread; until they are ready the numpy version runs."""
     global _loading
     if _loading is None and _compiled is None and find_spec("numba"):
         _loading = threading.Thread(target=warm, name="minigrad tape kernels")
@@ -148,7 +148,7 @@ class Tape:
             setattr(root, self._grad, float(grads[self.root]))
 
     def set(self, leaf: Any, value: float) -> None:
-        """Where `leaf` (a node's id in the trace, or the Value) stands in the sweeps to come. The Value itself is not changed."""
+        """Set the number of `leaf` (a node's id in the trace, or the Value) for later sweeps. The Value itself is not changed."""
         self._values[self._id(leaf)] = checked_number(value)
 
     def sweep(

@@ -44,7 +44,7 @@ def assert_close(
 
 
 def _difference(actual, expected, rtol, atol, equal_nan, check_dtype, check_stride, item):
-    """What is different, in PyTorch's words, or None. `item`: where in the sequences and mappings."""
+    """The difference, in PyTorch's words, or None. `item`: the place in the sequences and mappings."""
     where = f"\n\nThe failure occurred for item {item}" if item else ""
     options = rtol, atol, equal_nan, check_dtype, check_stride
     if isinstance(actual, Mapping) and isinstance(expected, Mapping):

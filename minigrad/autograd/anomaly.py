@@ -105,7 +105,7 @@ class Origin(NamedTuple):
     op: str  # the operation
     bad: str  # "nan" or "inf"
     index: tuple  # type: ignore[assignment]  # hides tuple.index; the first such element of its result
-    inputs: tuple  # the operands' elements there, where that can be said; otherwise their shapes
+    inputs: tuple  # the operands' elements there, if their shapes allow it; otherwise their shapes
     filename: str
     line: int
     code: str

@@ -113,7 +113,7 @@ def run_nodes(
         if g is not None or node.runs_without_gradient or node.hooks is not None:  # hooks are called with None, too
             if node.hooks is not None or (observed and node in observed):
                 g, edges, grad_inputs = _run_observed(node, g, graph, needed, capture)
-                if not grad_inputs:  # the pass ends here, so the node keeps what it saved
+                if not grad_inputs:  # the pass ends at this node, so its saved tensors are not freed
                     yield node, g, grad_inputs
                     g = None
                     continue

@@ -1,4 +1,4 @@
-"""torch.autograd.forward_ad: dual numbers. What does not live here: how tangents are pushed (forward_mode.py)."""
+"""torch.autograd.forward_ad: dual numbers. Tangents are propagated in forward_mode.py."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UnpackedDualTensor = namedtuple("UnpackedDualTensor", ("primal", "tangent"))
 
 
 class _Levels(threading.local):
-    """The level that this thread has open: handlers belong to a thread, too."""
+    """The level that is open in this thread; handlers are thread-local as well."""
 
     def __init__(self) -> None:
         self.open: list[Level] = []

@@ -96,7 +96,7 @@ def _push_by_reverse(op: Op, inputs: Any, values: dict[str, Any], outs: Any, tan
 
 
 def _values(op: Op, inputs: Any, params: Any, outs: Any) -> dict[str, Any]:
-    """Everything a rule may ask for, by name."""
+    """All values that a rule may have as parameters, by name."""
     values = dict(zip(op.params, params, strict=False))
     if op.tensor_list:
         values[op.inputs[0]] = inputs
@@ -131,7 +131,7 @@ def base_of(x: Tensor) -> Tensor:
 
 
 class Level(Handler):
-    """A handler that pushes tangents. Levels may nest: the inner one's tangents are computed with operations that the outer one hears."""
+    """Handler that propagates tangents. Levels may nest: the operations on the inner level's tangents are seen by the outer level."""
 
     needs_tensors = True  # a backward pass inside must run on Tensors, so that tangents flow through it
     _numbers = itertools.count()

@@ -71,11 +71,11 @@ class FunctionCtx:
         self.saved_for_forward = tensors
 
     def mark_dirty(self, *args: Tensor) -> None:
-        """Say which inputs `forward` wrote to; they must be returned as outputs."""
+        """Mark the inputs that `forward` wrote to; they must be returned as outputs."""
         self.dirty = args
 
     def mark_non_differentiable(self, *args: Tensor) -> None:
-        """Say which outputs have no gradient (indices, masks)."""
+        """Mark the outputs that have no gradient (indices, masks)."""
         self.non_differentiable = args
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -103,7 +103,7 @@ class BackwardCFunction(FunctionCtx, Node):
     _forward_cls: Any  # the Function
     theirs: dict = {}  # what forward keeps on ctx under a name that the node needs for itself, such as ctx.shape
 
-    # What is saved ------------------------------------------------------------------------------------------------------
+    # Saved tensors ------------------------------------------------------------------------------------------------------
 
     def keep(self, outputs: list[Tensor]) -> None:
         """After forward: take over what save_for_backward was given. An output is kept as an array and its number: no cycle."""
@@ -519,7 +519,7 @@ def _apply(cls: Any, args: Any, separate: bool) -> Any:
     outer = state.handlers
     state.handlers = tuple(
         [h for h in outer if not isinstance(h, Level)]
-    )  # jvp, not forward, says what happens to tangents
+    )  # tangents are propagated by jvp, not by the operations of forward
     try:
         with no_grad():
             if separate:

@@ -105,7 +105,7 @@ def _vector(
 
 
 def _require(tensors: Any, strict: bool, sentence: str) -> None:
-    """In strict mode everything must depend on the inputs; `sentence` has a place for the number of what does not."""
+    """In strict mode all values must depend on the inputs; `sentence` has a placeholder for the number of one that does not."""
     for i, x in enumerate(tensors if strict else ()):
         if x is None:
             raise RuntimeError(f"The output of the user-provided function is independent of input {i}." + _STRICT)

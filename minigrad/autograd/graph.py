@@ -38,7 +38,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def increment_version(tensor: Tensor) -> None:
-    """Say that the storage of `tensor` was written to by other means."""
+    """Count a write to the storage of `tensor` that no operation made."""
     for t in (tensor,) if isinstance(tensor, Variable) else tensor:
         if t.version is not INFERENCE:
             t.version[0] += 1
@@ -54,7 +54,7 @@ class _Packed(NamedTuple):
 
 
 class saved_tensors_hooks(Handler):
-    """Context manager: what nodes save inside goes through `pack_hook`, and comes back through `unpack_hook` when the backward pass asks.
+    """Context manager: tensors that nodes save inside are passed to `pack_hook`; the backward pass reads them through `unpack_hook`.
 
     pack_hook(tensor) returns anything and must not write to the tensor; unpack_hook(that) must return a tensor of the same shape and
     dtype. Of several around each other the innermost is called. Raises RuntimeError inside disable_saved_tensors_hooks.
@@ -131,25 +131,25 @@ def _pack(node: Node, name: str, hooks: saved_tensors_hooks) -> None:
 
 
 def _unpack(node: Node) -> Node:
-    """A twin of the node with the saved tensors unpacked, for one use."""
-    twin = object.__new__(type(node))
+    """A copy of the node with the saved tensors unpacked, for one use."""
+    unpacked = object.__new__(type(node))
     for slot in (*Node.__slots__[1:], *type(node).__slots__):
         if hasattr(node, slot):
-            setattr(twin, slot, getattr(node, slot))
-    twin.status = 0
-    twin.info = {**node.metadata, "original": node}
+            setattr(unpacked, slot, getattr(node, slot))
+    unpacked.status = 0
+    unpacked.info = {**node.metadata, "original": node}
     for name, (hooks, values, edges, several) in node.metadata["packed"].items():
         tensors = [hooks.unpacked(v, edge) for v, edge in zip(values, edges, strict=True)]
         if name in node.op.inputs:
-            setattr(twin, name, tensors if several else tensors[0])
+            setattr(unpacked, name, tensors if several else tensors[0])
             versions = [
                 t.version[0] for t in tensors
             ]  # a hook may return a tensor that was written to before it was saved
-            setattr(twin, name + "_version", versions if several else versions[0])
+            setattr(unpacked, name + "_version", versions if several else versions[0])
         else:
-            setattr(twin, name, tensors[0].array)
-            setattr(twin, name + "_version", getattr(node, name + "_counter")[0])
-    return twin
+            setattr(unpacked, name, tensors[0].array)
+            setattr(unpacked, name + "_version", getattr(node, name + "_counter")[0])
+    return unpacked
 
 
 class save_on_cpu(saved_tensors_hooks):
@@ -353,15 +353,15 @@ class _Handles(RemovableHandle):
 
 
 class SavedRow(NamedTuple):
-    """One thing that a node holds."""
+    """One value that a node has saved."""
 
     node: str  # the node's name
     number: int  # its place in the order of creation
-    name: str  # under which the rule finds it
+    name: str  # the rule's name for it
     shape: tuple
     dtype: str
     bytes: int  # of its storage
-    counted: bool  # False: the same storage is in an earlier row, or belongs to a leaf
+    counted: bool  # False: the same storage is in an earlier row, or is that of a leaf
     why: str  # "", "shared", "leaf" (it would be in memory anyway) or "checkpoint"
 
 

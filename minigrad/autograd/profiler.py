@@ -235,7 +235,7 @@ class _Recorder(Handler):
         return out
 
     def backward(self, steps: Iterator[Any]) -> None:
-        """Run a backward pass, one event for each node. What lies between two nodes, such as sums and the order, belongs to the second."""
+        """Run a backward pass, one event for each node. The time between two nodes (sums of gradients, the order) counts for the second."""
         event = self.begin("autograd::engine")
         try:
             while True:
@@ -251,7 +251,7 @@ class _Recorder(Handler):
             raise
 
     def forget(self, event: FunctionEvent) -> None:
-        """The end of the loop belongs to no node."""
+        """The time after the last node is no node's."""
         self.events.remove(event)
         if event.cpu_parent is not None:
             event.cpu_parent.cpu_children.remove(event)

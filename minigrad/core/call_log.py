@@ -12,7 +12,7 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 from weakref import ref
 
-not_the_learners: set[str] = set()  # files: what they make belongs to the line that called them
+not_the_learners: set[str] = set()  # files: nodes made in them are attributed to the line that called them
 KEPT = 20_000  # calls, and changes of call; a training loop forgets its oldest ones
 
 _ENGINE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
@@ -45,8 +45,8 @@ class CallLog:
         self._kinds: dict[int, tuple[int, CodeType]] = {}  # by id: hashing a code object reads all of it, every time
 
     def note(self, number: float, frame: FrameType) -> tuple[FrameType, FrameType | None]:
-        """The node with this number was made in `frame`, or by what it called. Returns the frame of the call that this belongs to, and the
-        frame inside it that may be looked through: as long as one of them makes nodes, there is nothing new to note."""
+        """The node with this number was made in `frame`, or by a function that it called. Returns the frame of the user's call, and the
+        frame inside it that is not the user's own: as long as one of them makes nodes, there is nothing new to note."""
         inner, kind = None, self._kind(frame)
         while kind == PART or kind == ENGINE:
             inner = frame if kind == PART else None
@@ -62,7 +62,7 @@ class CallLog:
         return frame, inner
 
     def release(self, number: float) -> None:
-        """Let go of all frames; nodes from this number on were made in no known call."""
+        """Drop all references to frames; nodes from this number on were made in no known call."""
         self._stack.clear()
         if self.turns and self.turns[-1][1] != -1:
             self.turns.append((number, -1))

@@ -1,4 +1,4 @@
-"""The CPU device. Asking for any other device raises."""
+"""The CPU device, memory formats and layouts; every other device raises."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class device:
-    """torch.device("cpu"). Raises AssertionError for "cuda" and RuntimeError for what is no device: minigrad computes on the CPU."""
+    """torch.device("cpu"). Raises AssertionError for "cuda" and RuntimeError for names that are no device: minigrad computes on the CPU."""
 
     __slots__ = ("index", "type")
     index: int | None
@@ -83,7 +83,7 @@ contiguous_format, preserve_format = memory_format("contiguous_format"), memory_
 
 
 def row_by_row(wanted: Any, function: str, refusal: str | None = None) -> bool:
-    """Does the argument `memory_format` of a function ask for contiguous_format? Raises TypeError for what is no memory format, and
+    """Is the argument `memory_format` of a function contiguous_format? Raises TypeError for other types, and
     RuntimeError with the sentence `refusal` where the function cannot preserve one."""
     if wanted is None:
         return False

@@ -1,12 +1,11 @@
 """The state of this thread: is a graph recorded, is this inference, and the stack of handlers that operations are dispatched to.
 
-What lives here: `state`, `Handler` and the base of the switches. What does not: no_grad and its kin (grad_mode.py), what recording
-means (op.py).
+`state`, `Handler` and the base of the switches. The switches themselves, such as no_grad, are in grad_mode.py.
 
-`state.handlers` is a stack of listeners. While it is empty an operation takes its fast path. Otherwise the newest handler is called as
+`state.handlers` is a stack. While it is empty an operation takes its fast path. Otherwise the newest handler is called as
 `handler(op, inputs, params)` *instead of* the operation, with itself and everything above it taken off the stack; it runs the
 operation by calling `op(*inputs, *params)`. Forward mode, vmap, autocast, the profiler, anomaly mode, inference mode, hooks on
-saved tensors, compilation and the views' listeners are handlers: subclasses of `Handler`.
+saved tensors, compilation and the recorders of the views are handlers: subclasses of `Handler`.
 """
 
 from __future__ import annotations
@@ -113,12 +112,14 @@ class Mode:
 
 
 class Handler:
-    """Base of everything that listens to operations: a context manager, inside of which each operation of this thread is handed to it."""
+    """Base of all handlers of operations: a context manager inside which every operation of this thread calls the handler."""
 
-    needs_tensors = False  # a backward pass inside must run on Tensors, because its operations are listened to as well
+    needs_tensors = (
+        False  # a backward pass inside must run on Tensors, because this handler handles its operations as well
+    )
     packs = False  # what nodes save goes through its hooks
     in_second_run = False  # a checkpoint's second run happens under it, too
-    before: Any = None  # what listened outside of each time that it was entered, innermost first
+    before: Any = None  # the handlers outside, for each time that it was entered, innermost first
     rule: Any = (
         None  # rule(node, g, edges): what runs a node's rule in its place, in a pass on Tensors that is not recorded
     )
@@ -131,18 +132,18 @@ class Handler:
     def __exit__(self, *exc: Any) -> None:
         if self.before is not None:
             outer, self.before = self.before
-            if len(outer) <= len(state.handlers):  # else it was left before, with what is around it
+            if len(outer) <= len(state.handlers):  # else an outer context was left first, and has restored the stack
                 state.handlers = outer
 
     def __call__(self, op: Any, inputs: Any, params: Any) -> Any:
-        """Run op(*inputs, *params), or something in its place, and return what it gives."""
+        """Run op(*inputs, *params), or a replacement, and return the result."""
         raise NotImplementedError
 
     def tangent(self, x: Any) -> Any:
         """Forward mode: the tangent that `x` carries here, or None."""
         return None
 
-    # What is no operation, and still changes something. Each is told to the handlers that listen, before or after as it says.
+    # Side effects that are not operations. Handlers are notified before or after, as each method says.
 
     def writes(self, x: Tensor) -> None:
         """The numbers of `x` are about to be overwritten."""
@@ -160,12 +161,12 @@ class Handler:
         """`optimizer` is about to change its parameters, or (begins False) has done so."""
 
     def replaces(self, other: Any) -> bool:
-        """Does `other`, which listens outside of this, hear nothing inside?"""
+        """True if this handler hides operations from the outer handler `other`."""
         return False
 
 
 class handling(Handler):
-    """Context manager: the function (op, inputs, params) hears every operation of this thread."""
+    """Context manager: every operation of this thread calls the function (op, inputs, params) instead."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -175,7 +176,7 @@ class handling(Handler):
 
 
 class handling_none:
-    """Context manager: no handler hears what happens inside (the engine's own bookkeeping)."""
+    """Context manager: operations inside call no handler (the engine's own bookkeeping)."""
 
     def __enter__(self) -> None:
         self.before, state.handlers = state.handlers, ()

@@ -142,7 +142,7 @@ PROMOTE = {(a, b): _promote(a, b) for a in ALL for b in ALL}
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The smallest dtype of the higher category that holds both. Raises TypeError for what is no dtype.
+    """The smallest dtype of the higher category that holds both. Raises TypeError for other types.
 
     >>> promote_types(int64, float16), promote_types(uint8, int8)
     (torch.float16, torch.int16)
@@ -176,7 +176,7 @@ _C_NAMES = {
 
 
 def wrapped(number: Any, d: dtype) -> np.ndarray:
-    """A Python number as an operand: what is too large for an integer dtype loses its upper bits, as in PyTorch.
+    """A Python number as an operand. One that is too large for an integer dtype loses its upper bits, as in PyTorch.
     Raises OverflowError beyond 64 bits."""
     try:
         return np.array(number, d.numpy)

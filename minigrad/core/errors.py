@@ -26,7 +26,7 @@ _ENGINE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 
 @dataclass(frozen=True)
 class Explanation:
-    """What an error of ours says besides PyTorch's sentence, in its parts: `error.minigrad`. `facts`: what it is about (facts.py)."""
+    """The parts of minigrad's explanation of an error, beside PyTorch's sentence: `error.minigrad`. `facts`: its fields (facts.py)."""
 
     did: str = ""
     why: str = ""
@@ -36,7 +36,7 @@ class Explanation:
 
 
 def explanation(did: str = "", why: str = "", instead: str = "", chapter: str = "") -> str:
-    """What stands below the sentence; empty parts are left out.
+    """The text below the sentence; empty parts are left out.
 
     >>> print(explanation(why="The graph would lose its start.", instead="Write y = x + 1."))
     The graph would lose its start.
@@ -49,7 +49,7 @@ def explanation(did: str = "", why: str = "", instead: str = "", chapter: str = 
 def new(
     kind: type[E], sentence: str, did: str = "", why: str = "", instead: str = "", chapter: str = "", facts: object = None
 ) -> E:  # fmt: skip
-    """An exception with PyTorch's sentence, and as a note the explanation that is given, or belongs to it (explanations.py).
+    """An exception with PyTorch's sentence, and as a note the explanation passed in, or the stored one (explanations.py).
 
     `facts`: what the error is about, as fields. All of it is `error.minigrad`, so that nothing has to be read out of the sentences.
     """
@@ -83,7 +83,7 @@ def reworded(error: Exception, sentence: str) -> Exception:
 
 
 def a_kind(thing: object) -> str:
-    """The type of a thing in a sentence.
+    """The type of a value, with its article.
 
     >>> a_kind(3), a_kind("x")
     ('an int', 'a str')
@@ -93,7 +93,7 @@ def a_kind(thing: object) -> str:
 
 
 def type_name(thing: object) -> str:
-    """The type of a thing as PyTorch writes it in a message: 'int', 'numpy.ndarray'."""
+    """The type of a value as PyTorch writes it in a message: 'int', 'numpy.ndarray'."""
     kind = type(thing)
     return f"numpy.{kind.__name__}" if kind.__module__ == "numpy" else kind.__name__
 
@@ -144,7 +144,7 @@ def refuse_import(fullname: str) -> None:
 
 
 def unknown_in(module: str, names: Callable[..., Any]) -> Callable[..., Any]:
-    """A `__getattr__` for a module of the public surface: one sentence for what it does not have, with the nearest that it has."""
+    """A `__getattr__` for a module of the public surface: an AttributeError for unknown names, with the most similar name."""
 
     def lookup(name: str) -> None:
         short = module.replace("minigrad", "torch", 1)
@@ -304,7 +304,7 @@ def no_bools(name: str, both: bool) -> Exception:
 
 
 class LinAlgError(RuntimeError):
-    """A matrix that does not allow what was asked: singular, or not positive definite."""
+    """A matrix that a decomposition cannot take: singular, or not positive definite."""
 
 
 LinAlgError.__module__, LinAlgError.__name__ = "torch._C", "_LinAlgError"

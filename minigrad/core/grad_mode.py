@@ -89,7 +89,7 @@ def leave_inference() -> None:
 
 
 class inference_mode(Mode):
-    """Like `no_grad`, and what is made inside can never be recorded later: such tensors have no version counter."""
+    """Like `no_grad`, and tensors made inside can never be recorded later, because they have no version counter."""
 
     def __new__(cls, mode: bool = True) -> Any:
         return object.__new__(cls) if isinstance(mode, bool) else cls()(mode)
@@ -131,7 +131,7 @@ class set_multithreading_enabled(Mode):
 
 
 def is_multithreading_enabled() -> bool:
-    """What set_multithreading_enabled said last."""
+    """The mode that set_multithreading_enabled was last called with."""
     return set_multithreading_enabled.on
 
 

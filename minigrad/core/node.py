@@ -47,7 +47,7 @@ class Node:
         raise NotImplementedError
 
     def release(self) -> None:
-        """Free what was saved: the graph can be used only once."""
+        """Free the saved values: the graph can be used only once."""
         self.status = FREED
         for slot in self.saves:
             setattr(self, slot, None)
@@ -96,11 +96,11 @@ class Node:
         )
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """`hook(grad_inputs, grad_outputs)` runs after the node; what it returns replaces grad_inputs."""
+        """`hook(grad_inputs, grad_outputs)` runs after the node; a result other than None replaces grad_inputs."""
         return hooks_of(self).add("post", hook)
 
     def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """`hook(grad_outputs)` runs before the node; what it returns replaces grad_outputs."""
+        """`hook(grad_outputs)` runs before the node; a result other than None replaces grad_outputs."""
         return hooks_of(self).add("pre", hook)
 
     def __repr__(self) -> str:
@@ -162,7 +162,7 @@ class RemovableHandle:
 
     def __init__(self, hooks: dict, key: int) -> None:
         self.hooks, self.id = hooks, key
-        self.marks: list[set] = []  # where the hook's number says how it wants to be called
+        self.marks: list[set] = []  # the sets that hold the hook's number and so tell how to call it
 
     def hooks_dict_ref(self) -> dict:
         """The hooks among which this one was registered, by number."""

@@ -36,7 +36,7 @@ def on_values(op: Op, inputs: tuple[Value, ...], params: tuple[Any, ...]) -> Val
 def slopes_of(
     op: Op, arrays: Sequence[np.ndarray], out: np.ndarray, params: tuple[Any, ...] = ()
 ) -> list[np.ndarray | None]:
-    """The derivative of the result with respect to each input, by the row's rules: what they make of g = 1. None: it has none."""
+    """The derivative of the result with respect to each input, from the row's rules at g = 1. None: it has no derivative."""
     known = dict(zip(op.inputs, arrays, strict=True)) | {
         f"{i}_shape": a.shape for i, a in zip(op.inputs, arrays, strict=True)
     }

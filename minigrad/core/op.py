@@ -69,7 +69,7 @@ from .variable import INFERENCE, edge_of, leaf_edge, refresh, wrap
 if TYPE_CHECKING:
     from .row_source import Saved
 
-# As in PyTorch log(0) is -inf without a word: silence numpy's warnings about arithmetic inside this package only.
+# As in PyTorch, log(0) is -inf and no warning. Silence numpy's warnings about arithmetic, inside this package only.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"minigrad\.")
 
 TABLE: dict[str, Op] = {}  # every row by its name
@@ -146,7 +146,7 @@ class Op(Accepted, Recorded, Described):
         return self.record(r, *args)
 
     def saves_of(self, rule: Callable[..., Any] | None) -> tuple[str, ...]:
-        """The names that a rule asks to be saved, in order."""
+        """The names of the values that a rule saves, in order."""
         return _names(rule)[1:] if rule else ()
 
     def saved(self, node: Node, name: str) -> Any:
@@ -208,7 +208,7 @@ def _check(op: Op) -> None:
     if op.kind not in KINDS:
         raise errors.new(TypeError, f"row '{op.name}': kind {op.kind!r} is not one of {', '.join(KINDS)}")
     for name in {name for rule in op.rules.values() for name in op.saves_of(rule)}:
-        if name in Node.__slots__:  # what is saved under it would be overwritten
+        if name in Node.__slots__:  # a value saved under that name would be overwritten
             raise errors.new(
                 TypeError,
                 f"row '{op.name}': '{name}' is a field of every node ({', '.join(Node.__slots__)}); choose another name",
@@ -247,13 +247,13 @@ def _write_out(op: Op) -> None:
         for name in ("run", "run_graph", "release"):
             setattr(op.node_class, name, scope[name])
         op.source, op.call = source, scope["call"]
-        op.record = scope["record"]  # type: ignore[method-assign]  # the method only stands in until now
+        op.record = scope["record"]  # type: ignore[method-assign]  # the method is a placeholder
         for function in written:
             function(op)
 
 
 def _node_class(op: Op, saved: Saved) -> type:
-    """The class of the row's nodes: a slot for each thing that it saves, and `_saved_x` under its name here and in PyTorch."""
+    """The class of the row's nodes: a slot for each saved value, and `_saved_x` under its name here and in PyTorch."""
     slots = slots_of(saved)
     # `_saved_x` and PyTorch's name for it are properties, not __getattr__, which would make every other attribute of a node slow.
     shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}

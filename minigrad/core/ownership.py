@@ -2,7 +2,7 @@
 
 CPython counts the references to an object, and how many of them a local variable and an argument add differs between its versions: up
 to 3.13 each adds one, 3.14 lends a local variable to a call without counting. So the count that means "no other reference" is measured
-here, in functions of the shape that ask later; a test runs both shapes.
+here, in functions of the same shape as those that use it; a test runs both shapes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NO_OTHER = 0
 
 
 def holders(x: Tensor | np.ndarray) -> int:
-    """How many hold `x` besides one local variable of the function that asks."""
+    """The number of references to `x` besides one local variable of the calling function."""
     return getrefcount(x) - _NO_OTHER
 
 
@@ -27,13 +27,15 @@ def _of_an_argument(x: Any) -> Any:
     return getrefcount(x)
 
 
-def _of_a_local(ask: Any) -> Any:
+def _of_a_local(count: Any) -> Any:
     x = object()
-    return ask(x)
+    return count(x)
 
 
 _NO_OTHER = _of_a_local(holders)
 LENT = _of_a_local(
     _of_an_argument
 )  # getrefcount() of an argument that the caller keeps in one local variable of its own
-ALONE = _of_a_local(getrefcount)  # getrefcount() of what only one local variable of the function that asks holds
+ALONE = _of_a_local(
+    getrefcount
+)  # getrefcount() of an object that only one local variable of the calling function refers to

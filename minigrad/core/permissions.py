@@ -15,7 +15,7 @@ class Permission(NamedTuple):
 
     what: str  # as the subject of a sentence
     why: str  # it is allowed
-    warns: bool  # once, with PyTorch's sentence; False: without a word, and strict() does not change it
+    warns: bool  # once, with PyTorch's sentence; False: no warning, and strict() does not change it
 
 
 TABLE = {
@@ -52,7 +52,7 @@ _warned: set[str] = set()  # the rows whose warning was given
 
 
 def strict(mode: bool = True) -> None:
-    """Refuse what PyTorch refuses: each place where minigrad goes on and warns "PyTorch refuses this" raises PyTorch's error instead.
+    """Raise PyTorch's errors: each place where minigrad continues and warns "PyTorch refuses this" raises that error instead.
 
     After `torch.strict()`, `torch.maximum(x, 0)` is a TypeError.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .op import Op
 
 KEPT = 5000  # notes are left on this many nodes, and again after each cell: a long training loop runs without them
-SMALL = 512  # bytes: constants up to this size stay known even if the learner lets go of the tensor
+SMALL = 512  # bytes: constants up to this size are copied, so they are known even after the tensor is freed
 _FOLDER = Path(__file__).parents[1]
 _left = 0
 _on = False
@@ -86,7 +86,7 @@ def leave(node: Node, inputs: Any) -> None:
 
 
 def cut(out: Tensor, inputs: tuple[Tensor, ...], how: str) -> None:
-    """Note on a tensor outside of the graph what it was made from, if notes are on. how: what cut it off; "": its inputs were cut."""
+    """Note on a tensor outside of the graph its sources, if notes are on. how: the call that detached it; "": its inputs are detached."""
     if not _on:
         return
     found = [(ref(x), x.edge and ref(x.edge[0]), x.edge[1] if x.edge else 0) for x in inputs if x.requires]

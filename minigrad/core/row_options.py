@@ -1,4 +1,4 @@
-"""The keywords of a row beside its rules, in three groups: what it accepts, how it is recorded, what is known of it elsewhere."""
+"""The keywords of a row beside its rules, in three groups: how it checks arguments, how it is recorded, and facts for other rooms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Accepted:
-    """What an operation accepts as arguments, and PyTorch's errors for everything else.
+    """The arguments that an operation accepts, and PyTorch's errors for all others.
 
     args          the names that callers may use for the inputs; PyTorch's `input`, `other` by default
     floats        True: integer inputs become the default float dtype first (sin, div)
@@ -56,7 +56,7 @@ class Recorded:
 
 
 class Described:
-    """What other rooms read about an operation, so that none of them lists operations by name.
+    """Facts about an operation for other rooms, so that none of them lists operations by name.
 
     formula  how it is written, as Python source over its inputs: "x * y". Pictures, `minigrad.compile` and `Value` read it
     words    {input: what its rule does to g, in words} for rules that are no short formula: {"x": "g where {x} > 0, else 0"}

@@ -23,7 +23,7 @@ KINDS = (ELEMENTWISE, DISCRETE, LINEAR, MULTILINEAR, GENERAL)
 
 
 class Saved(NamedTuple):
-    """The names that a node of the row keeps for its rules, by what they are."""
+    """The names of the values that a node of the row saves, by kind."""
 
     inputs: list[str]
     outputs: list[str]
@@ -32,7 +32,7 @@ class Saved(NamedTuple):
 
 
 def saved_by(op: Op) -> Saved:
-    """What the rules of a row ask to be saved."""
+    """The values that the rules of a row need saved."""
     asked = [name for rule in op.rules.values() for name in op.saves_of(rule)]
     outputs = [] if op.outputs is ... else [o for o in op.outputs if o in asked]
     return Saved(
@@ -219,7 +219,7 @@ def _note(op: Op) -> list[str]:
 
 
 def _run_source(op: Op, saved: Saved, graph: bool) -> str:
-    """`run` (ndarrays) or `run_graph` (Tensors): the rules, on what was saved, for the edges that exist."""
+    """`run` (ndarrays) or `run_graph` (Tensors): the rules, on the saved values, for the edges that exist."""
     saves = {i: op.saves_of(rule) for i, rule in op.rules.items() if rule is not None}
     lines = [f"def {'run_graph' if graph else 'run'}(node: NodeClass, g, edges):"]
     if saved.inputs or saved.outputs or op.tensor_params:

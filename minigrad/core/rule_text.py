@@ -38,7 +38,7 @@ def rule_body(rule: Callable[..., Any]) -> ast.expr | None:
             return None
         line = linecache.getline(code.co_filename, first).encode()
         text = line[min(p[2] for p in spans) : max(p[3] for p in spans)].decode()
-        while text.count("(") > text.count(")"):  # a closing bracket belongs to no instruction
+        while text.count("(") > text.count(")"):  # no instruction covers a closing bracket
             text += ")"
         return ast.parse(text, mode="eval").body
     except (OSError, SyntaxError, TypeError, ValueError, IndexError):

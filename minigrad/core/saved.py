@@ -62,7 +62,10 @@ def record_several(op: Op, arrays: Any, node: Node | None, source: tuple[Any, ..
 
 
 def output_of(node: Node, name: str) -> Tensor:
-    """A saved output as a Tensor, attached to its own node. The node keeps only the array, or the two would hold each other for ever."""
+    """A saved output as a Tensor, attached to its own node.
+
+    The node keeps only the array: a Tensor would create a reference cycle with its node.
+    """
     value = getattr(node, name)
     out = wrap(value) if type(value) is ndarray else value.shell()  # inside vmap
     out.version = getattr(node, name + "_counter")
@@ -114,12 +117,12 @@ def check_output(node: Node, name: str) -> None:
 
 
 def open_saved(node: Node) -> Any:
-    """The node with its saved tensors at hand: raises if they were freed, unpacks them if hooks packed them."""
+    """The node with its saved tensors readable: raises if they were freed, unpacks them if hooks packed them."""
     if node.status == PACKED:
         return node.metadata["unpack"](node)
     raise errors.freed()
 
 
 def drop_packed(node: Node) -> None:
-    """What hooks packed goes with the rest: a checkpoint's inputs hang on it."""
+    """Free what hooks have packed, too: it holds a checkpoint's inputs."""
     node.metadata.pop("packed", None), node.metadata.pop("unpack", None)

@@ -64,7 +64,7 @@ class InferenceVersion:
     """The version counter of a tensor made in inference mode: it counts nothing and refuses to be saved."""
 
     def __getitem__(self, _: int) -> int:
-        if state.transforms:  # a transform of torch.func may use it: what is saved there does not live longer
+        if state.transforms:  # a transform of torch.func may save it, because its nodes do not outlive the transform
             return 0
         raise errors.new(
             RuntimeError,
@@ -143,7 +143,7 @@ class ViewFunc:
 
 
 class ViewMeta:
-    """How a view comes from its base."""
+    """The relation of a view to its base."""
 
     __slots__ = ("base", "creation_meta", "leaf", "version", "view_func")
 
@@ -168,7 +168,7 @@ class AutogradMeta:
         self.hooks: Any = None  # a leaf's Hooks, shared with its AccumulateGrad
         self.detached_at = -1  # the version of the last detach_(), for the nodes that saved this very tensor
         self.grad_dtype = ANY  # of a leaf's gradient: None for any, ANY for the leaf's own
-        self.number: Any = None  # the Python number that stands here as an operand (constants.py)
+        self.number: Any = None  # the Python number that this tensor was made from, as an operand (constants.py)
         self.tangents: dict[int, Tangent] | None = None  # forward mode: {level: Tangent}
 
 
@@ -226,7 +226,7 @@ def wrap(array: Any) -> Any:
 
 
 def alias(x: Tensor) -> Tensor:
-    """Another tensor with the same storage, version, tangents and place in the graph: what `x` is now, before a write changes it."""
+    """A second Tensor that shares storage, version counter, tangents and edge with `x`, taken before an in-place write."""
     out = x.shell() if x.batched else wrap(x.array)
     out.version, out.view_meta, out.edge, out.requires = x.version, x.view_meta, x.edge, x.requires
     if x.meta is not None and x.meta.tangents:
@@ -294,7 +294,7 @@ _WHY_REFUSED = {
 
 
 def refusal(x: Variable, written: str = "is being") -> str:
-    """PyTorch's sentence why the view `x` must not be written to while recording. `written`: what was written to, and when."""
+    """PyTorch's sentence why the view `x` must not be written to while recording. `written`: the tensor written to, and when."""
     created = x.view_meta.creation_meta
     output = None if x.edge is None else f"Output {x.edge[1]} of {short_name(x.edge[0])} is a view"
     if output is not None and created in ("multiple", "function"):
@@ -315,7 +315,7 @@ def only_detached(counter: list[int], version: int) -> bool:
 
 
 def check_base(view: ViewMeta) -> None:
-    """Raise if the base has changed its shape in place since the view was made: how the view comes from it is no longer known."""
+    """Raise if the base has changed its shape in place since the view was made: the operations that made the view no longer apply to it."""
     if view.base.array.strides != view.view_func.strides:
         raise errors.new(
             RuntimeError,
@@ -358,4 +358,4 @@ def refresh(x: Variable, always: bool = False) -> None:
     again = view_again(base, view.view_func)
     old, x.edge, x.requires = x.edge, again.edge, again.requires
     move_retained(x, old)
-    view.version = x.version[0]  # last: what was refused is refused again
+    view.version = x.version[0]  # last: if it raises above, the next access raises again

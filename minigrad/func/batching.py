@@ -1,12 +1,12 @@
 """vmap: one run of a function on a whole batch.
 
-What lives here: `Batched`, a tensor that looks like one sample and holds all of them; `BatchLevel`, the handler that runs each
-operation on all samples at once; the batching rules. What does not: the arguments of `vmap` (transforms.py).
+`Batched` is a tensor with the shape of one sample and the numbers of all; `BatchLevel` is the handler that runs each operation on all
+samples at once; the batching rules follow. The arguments of `vmap` are in transforms.py.
 
-Inside a vmapped function a Batched tensor has the shape of one sample. Its `array` is a Sample, which tells shape and dtype and refuses to
-be read; its `value` is the tensor with the batch dimension in front. An operation then happens twice. It is computed on the values,
-where whatever is outside of vmap (a graph, tangents, another vmap) sees it. And it is recorded once more, without computing, for what is
-inside of vmap: `grad` there differentiates the function of one sample.
+Inside a vmapped function a Batched tensor has the shape of one sample. Its `array` is a Sample, which has a shape and a dtype but raises
+if its numbers are read; its `value` is the tensor with the batch dimension in front. An operation then happens twice. It is computed on the
+values, where a graph, tangents or another vmap outside see it. And it is recorded once more, without computing, for transforms inside of
+vmap: `grad` differentiates the function of one sample.
 
 A row has a batching rule where one is known to be right: elementwise rows align their operands, others move their dimensions on by one. A
 row without a rule runs sample by sample, and the results are stacked. A function that reads the numbers themselves (as an index, say) runs
@@ -136,7 +136,7 @@ class Batched(Tensor):
         return _make(self.level, self.value)
 
     def like(self, function: Callable[..., Any], *args: Any, requires_grad: bool = False, **kwargs: Any) -> Tensor:
-        """zeros_like and its kin: made for all samples, so that in-place operations may write different numbers into them."""
+        """zeros_like and similar factories: made for all samples, so that in-place operations may write different numbers into them."""
         with self.level.below():
             out = _make(self.level, function(self.value, *args, **kwargs))
         out.requires_grad = requires_grad
@@ -148,7 +148,7 @@ class Batched(Tensor):
             return _make(self.level, getattr(self.value, name)((self.level.size, *size), *args, **kwargs))
 
     def new_zeros(self, *size: Any, **kwargs: Any) -> Tensor:
-        """Like its kin: made for all samples, as `like`."""
+        """new_empty and similar factories: made for all samples, as `like`."""
         return self._new("new_zeros", size, **kwargs)
 
     def new_ones(self, *size: Any, **kwargs: Any) -> Tensor:
@@ -163,7 +163,7 @@ class Batched(Tensor):
     def new_empty_strided(
         self, size: Any, stride: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
     ) -> Tensor:
-        """As its kin: the samples lie one after the other."""
+        """Batched new_empty_strided: the batch dimension is outermost in memory."""
         cells = 1 + sum([(n - 1) * s for n, s in zip(size, stride, strict=True)]) if 0 not in size else 0
         with self.level.below():
             out = self.value.new_empty_strided((self.level.size, *size), (cells, *stride), dtype=dtype)

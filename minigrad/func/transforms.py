@@ -1,4 +1,4 @@
-"""torch.func: functions in, functions out. grad, vjp, jvp, Jacobians, vmap.
+"""torch.func: function transforms grad, vjp, jvp, Jacobians and vmap.
 
 What lives here: the transforms and their arguments. What does not: how a batch runs (batching.py), how tangents move
 (autograd/forward_mode.py) and the backward pass (autograd/engine.py).
@@ -45,11 +45,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-# Reverse mode: leaves that belong to one transform -----------------------------------------------------------------------------
+# Reverse mode: the leaves of one transform -----------------------------------------------------------------------------
 
 
 class _Transform:
-    """While a transform runs: recording is on inside, inference mode is off, and what it was outside is known.
+    """Context of a running transform: recording is on, inference mode is off; both are restored at the end.
 
     hooks: saved-tensor hooks may be used; record: forward mode records only if that was on outside."""
 
@@ -182,7 +182,7 @@ def _pull(
     outer: bool,
     keep: bool = False,
 ) -> list[Tensor]:
-    """The gradients at `leaves`; recorded if anything outside could ask for their derivative: `outer` says whether it records at all."""
+    """The gradients at `leaves`, recorded only if an outer transform or graph may differentiate them (`outer`: is recording on there?)."""
     own = set(own)
     record = bool(state.handlers) or (
         outer
@@ -809,7 +809,7 @@ def _sample_by_sample(
     random_state: Any,
     kwargs: dict[str, Any],
 ) -> Any:
-    """The function reads the numbers themselves: run it once for each sample, and stack what it returns."""
+    """Run a function that reads the numbers themselves once for each sample, and stack the results."""
     level.looping = True
     results, writes = [], _OwnWrites([x for x, d in zip(flat, dims, strict=True) if d is not None])
     for i in range(level.size):

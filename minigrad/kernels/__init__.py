@@ -14,6 +14,6 @@ WITH_KERNELS = (
 
 
 def warm() -> None:
-    """Compile all kernels into numba's cache: every module that has some says how, in its own `warm`."""
+    """Compile all kernels into numba's cache, each with the `warm` function of its module."""
     for module in WITH_KERNELS:
         import_module(module).warm()

@@ -217,7 +217,7 @@ def build_loop(source, kind, arrays):
         OSError,
         RuntimeError,
         ImportError,
-    ):  # no place for the file or for numba's cache, or what is there cannot be read
+    ):  # the file or numba's cache cannot be written, or cannot be read
         (loop,) = build(source, kind)
         loop.compile(kinds)
     return loop
@@ -233,8 +233,8 @@ def _folder():
 
 
 def _from_file(source, kind):
-    """The loop as a function of a file, for numba keeps compiled functions beside the files that they come from. The file's name says
-    everything that its machine code depends on."""
+    """The loop as a function of a file, because numba caches compiled functions by file. The file's name has
+    all that the machine code depends on."""
     tree, numbers = typed(source, kind)
     lines = ["from minigrad.kernels.fused_numba import scope_of", f"globals().update(scope_of({kind!r}))"]
     lines += [f"{name} = T({float(number)!r})" for name, number in numbers.items()]

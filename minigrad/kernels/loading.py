@@ -24,7 +24,7 @@ LIMITS = (
 
 
 def load(module: str) -> Any:
-    """The file of kernels; None without numba, or where it finds no place for its cache."""
+    """The file of kernels; None without numba, or where its cache cannot be written."""
     if find_spec("numba"):
         reuse_memory()
         for _ in range(3):
@@ -32,7 +32,7 @@ def load(module: str) -> Any:
                 return import_module(module)
             except (
                 RuntimeError
-            ):  # no place for its cache; or it walked through Python's builtins while IPython set `_` there: once more
+            ):  # the cache is not writable; or numba iterated over builtins while IPython set `_` there, so try again
                 pass
     return None
 
@@ -46,7 +46,7 @@ def reuse_memory() -> None:
     if mallopt:
         mallopt(
             MMAP_THRESHOLD, 1 << 25
-        )  # as far as it rises by itself, which it no longer does once one of the two is set
+        )  # glibc's own upper limit: it stops adapting the value once one of the two is set
         mallopt(TRIM_THRESHOLD, kept())
 
 

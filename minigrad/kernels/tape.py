@@ -1,8 +1,9 @@
-"""Running a flat tape of scalar operations, forward and backward: the numpy twin of tape_numba.py.
+"""Running a flat tape of scalar operations, forward and backward: the reference implementation, in numpy, of tape_numba.py.
 
 What lives here: `run`, which takes equal operations at equal depth together, and all points of a sweep at once. Arrays in, arrays out.
 What does not: Values (minigrad/tape.py flattens them), the compiled loop over the nodes (tape_numba.py, which alone imports numba).
-Node i computes code[i] from nodes a[i] and b[i]; n[i] is a fixed exponent. Parents come before children. Shut gates add nothing.
+Node i computes code[i] from nodes a[i] and b[i]; n[i] is a fixed exponent. Parents come before children. A
+local derivative of None adds nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# What has two inputs stands before FIXED or from MAX on.
+# Operations with two inputs are before FIXED, and from MAX on.
 LEAF, ADD, MUL, SUB, DIV, POW, FIXED, NEG, ABS, EXP, LOG, SIN, COS, TANH, SIGMOID, SQRT, RELU, MAX, MIN = range(19)
 ROW = MIN + 1  # from here on: rows of the derivatives table, in the order of the tape's list
 CODES = {
@@ -47,7 +48,7 @@ class Batch(NamedTuple):
 
 
 def batches(code: np.ndarray, a: np.ndarray, b: np.ndarray, n: np.ndarray, edge: np.ndarray) -> list[Batch]:
-    """The plan of the twin: operations grouped by depth, so that each group depends only on groups before it."""
+    """The numpy plan: operations grouped by depth, so that each group depends only on earlier groups."""
     depth = [0] * len(code)
     for i, (k, left, right) in enumerate(zip(code.tolist(), a.tolist(), b.tolist(), strict=True)):
         if k:
@@ -156,7 +157,7 @@ def _compute(code, x, y, n):
 
 
 def _slope_a(code, x, y, out, n):
-    """The local derivative with respect to a, and where the gate is shut (None: nowhere)."""
+    """The local derivative with respect to a, and where it blocks the gradient (None: nowhere)."""
     if code == ADD or code == SUB:
         return 1.0, None
     if code == MUL:

@@ -1,4 +1,4 @@
-"""Windows of images: the compiled twins of kernels/windows.py.
+"""Windows of images: the compiled versions of kernels/windows.py.
 
 What lives here: copying windows into columns, adding columns back, the largest number of each window. What does not: the decision which of
 the two runs (kernels/windows.py). Importing this file imports numba and compiles. Images are (N, C, H, W).
@@ -12,7 +12,7 @@ from numpy import (
     inf,
     int64,
     uint64,
-)  # uint64 as an index: numba asks of a signed one whether it counts from the end, in every step
+)  # uint64 as an index: for a signed one numba emits a wrap-around check in every step
 
 JIT: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 SIX = "int64, int64, int64, int64, int64, int64, int64, int64"

@@ -1,4 +1,4 @@
-"""torch.nn: modules, losses, initialisation. One idea per file; what they compute is in functional/ and its derivatives in ops/."""
+"""torch.nn: modules, losses, initialisation. One idea per file; computation is in functional/, derivatives are in ops/."""
 # ruff: noqa: I001  (names side by side)
 
 from . import functional, grad, init, utils

@@ -433,7 +433,7 @@ class Module:
     def register_forward_pre_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
-        """`hook(module, args)` runs before forward; what it returns replaces the arguments. `with_kwargs`: `hook(module, args, kwargs)`
+        """`hook(module, args)` runs before forward; a result replaces the arguments. `with_kwargs`: `hook(module, args, kwargs)`
         returns None or both."""
         return self._add_hook(
             self._forward_pre_hooks, hook, prepend, with_kwargs and self._forward_pre_hooks_with_kwargs
@@ -442,7 +442,7 @@ class Module:
     def register_forward_hook(
         self, hook: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
     ) -> RemovableHandle:
-        """`hook(module, args, output)` runs after forward; what it returns replaces the output. `always_call`: also when forward raised."""
+        """`hook(module, args, output)` runs after forward; a result replaces the output. `always_call`: also when forward raised."""
         handle = self._add_hook(self._forward_hooks, hook, prepend, with_kwargs and self._forward_hooks_with_kwargs)
         if always_call:
             self._forward_hooks_always_called.add(handle.id)
@@ -450,12 +450,12 @@ class Module:
         return handle
 
     def register_full_backward_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """`hook(module, grad_input, grad_output)` runs once the gradients of the inputs are known; what it returns replaces them."""
+        """`hook(module, grad_input, grad_output)` runs once the gradients of the inputs are known; a result replaces them."""
         self._one_kind_of_backward_hook(full=True)
         return self._add_hook(self._backward_hooks, hook, prepend)
 
     def register_full_backward_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """`hook(module, grad_output)` runs before the module's backward; what it returns replaces grad_output."""
+        """`hook(module, grad_output)` runs before the module's backward; a result replaces grad_output."""
         return self._add_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable) -> RemovableHandle:
@@ -481,7 +481,7 @@ class Module:
 
     def _register_state_dict_hook(
         self, hook: Callable
-    ) -> RemovableHandle:  # as above; what it returns replaces the dictionary
+    ) -> RemovableHandle:  # as above; a result replaces the dictionary
         if getattr(hook, "_from_public_api", False):
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that was previously registered via "

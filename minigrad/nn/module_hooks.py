@@ -30,7 +30,8 @@ def _filled(gs, kinds):
     return tuple([g if z is None else wrap(z) if graph else z for g, z in zip(gs, zeros, strict=True)])
 
 
-# The brackets. What they return are views into which nothing may be written while recording: a write would go around the hooks.
+# The nodes around a module with backward hooks. Their results are views that must not be written to while recording: a write would
+# bypass the hooks.
 backward_hook_function = Op(
     "backward_hook_function",
     lambda tensors, kinds: tuple([t.view() for t in tensors]),
@@ -99,7 +100,7 @@ def _backward_everywhere(kind: str, hook: Callable, other: str) -> RemovableHand
 
 
 def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
-    """`hook(module, name, parameter)` runs when a parameter is registered; what it returns replaces the parameter."""
+    """`hook(module, name, parameter)` runs when a parameter is registered; a result replaces the parameter."""
     return _register(_at_registration, "parameter", hook)
 
 
@@ -112,7 +113,7 @@ def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
 
 
 def registered(kind: str, module: Any, name: str, value: Any) -> Any:
-    """What is to be registered, after the hooks have seen it."""
+    """The value to register, after the hooks have run."""
     for entry in [*_at_registration.values()]:
         if entry.kind == kind:
             changed = entry.hook(module, name, value)
@@ -202,7 +203,7 @@ def _forward_hook(module, key, hook, args, kwargs, result):
 
 
 def _warn_of_missing(args, result, node):
-    """Say what hooks of the old form do not see: they wait at the node of the first result alone."""
+    """Warn where hooks of the old form miss gradients: they are attached to the node of the first result only."""
     results = result if isinstance(result, tuple) else (result,)
     own = {x.grad_fn for x in args if isinstance(x, Tensor) and x.grad_fn is not None}
     if not all(isinstance(x, Tensor) for x in results):
@@ -239,7 +240,7 @@ class BackwardHook:
     def __init__(self, module, hooks, pre_hooks):
         self.module, self.hooks, self.pre_hooks = module, hooks, pre_hooks
         self.grad_outputs = None
-        self.inputs: Any = None  # positions of the arguments that take part; None: none does
+        self.inputs: Any = None  # positions of the arguments that require gradients; None: there is none
         self.n_inputs = 0
 
     def around_inputs(self, args: tuple) -> tuple:

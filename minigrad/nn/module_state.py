@@ -144,7 +144,7 @@ def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, mes
 
 
 def load(module, given, prefix, metadata, strict, missing, unexpected, messages) -> None:
-    """Copy what belongs to this module itself; note what is missing, unexpected or does not fit."""
+    """Copy this module's own entries; collect missing and unexpected names and wrong sizes."""
     for hook in [*module._load_state_dict_pre_hooks.values()]:
         arguments = given, prefix, metadata, strict, missing, unexpected, messages
         if isinstance(hook, WithModule):

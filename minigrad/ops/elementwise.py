@@ -520,7 +520,7 @@ signbit     = Op("signbit", np.signbit, DISCRETE, x=None)
 
 
 def inside(x, min, max):
-    """Where x lies within the bounds (None: no bound); the bounds belong to it."""
+    """Where x is within the bounds (None: no bound), which are included."""
     if min is None or max is None:
         return x <= max if min is None else x >= min
     return (x >= min) & (x <= max)
@@ -579,7 +579,7 @@ def _number_for(input, other):
 
 
 def times(alpha, input, other):
-    """alpha * other, as add and its kin scale their second operand: whole numbers stay whole."""
+    """alpha * other, as add and sub scale their second operand: integers stay integers."""
     if alpha == 1:
         return other
     common = dtypes.result_type(input, other)

@@ -35,7 +35,7 @@ class Positions(tuple):
 
 
 def unchanged(indices):
-    """`indices`, if no tensor that they come from was written to since; a rule that needs old positions asks here."""
+    """`indices`, for rules that need the positions of the forward pass. Raises if a tensor that they were read from was written to since."""
     for tensor, version in getattr(indices, "sources", ()):
         if tensor.version[0] != version:
             raise errors.modified("IndexBackward0", "indices", tensor.array, tensor.version[0], version, "")

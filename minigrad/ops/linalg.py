@@ -592,7 +592,7 @@ def qr(A, mode="reduced") -> Any:
     k = A.shape[-2]
     wide = k < A.shape[-1]
     Q, R = qr_(A[..., :k] if wide else A, "complete" if mode == "complete" else "reduced")
-    if wide:  # A = [A1, A2]: Q comes from the square A1 alone
+    if wide:  # A = [A1, A2]: Q is computed from the square A1 alone
         R = cat([R, mT(Q) @ A[..., k:]], -1)
     return named("linalg_qr", "Q", "R")(wrap(np.empty(0, A.array.dtype)) if mode == "r" else Q, R)
 

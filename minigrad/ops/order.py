@@ -18,7 +18,7 @@ from .reduce import put
 
 
 def _sorted_places(x, dim, descending):
-    """Where the elements come from, equal ones in their old order; nan is larger than everything."""
+    """The positions that sort the elements, stable for equal ones; nan is larger than every number."""
     if x.ndim == 0:
         return np.zeros((), np.int64)
     if not descending:

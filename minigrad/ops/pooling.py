@@ -174,7 +174,7 @@ def _take(x, index):
 
 
 class Windows:
-    """What `averages` gives for equal windows, where its matrix would be large: each window is summed by itself."""
+    """The averages of equal windows, summed one by one, for sizes whose matrix in `averages` would be large."""
 
     def __init__(self, n, kernel, stride, padding, divisors, transposed=False):
         self.given = n, kernel, stride, padding, divisors
@@ -222,7 +222,7 @@ def _average(x, matrices):
             shape = out.shape
             flat = np.matmul(matrix, out.reshape(*shape[:axis], shape[axis], math.prod(shape[axis + 1 :])))
             out = flat.reshape(*shape[:axis], len(matrix), *shape[axis + 1 :])
-    if not np.isfinite(out).all():  # 0 * inf in a window that does not contain the inf: sum each window by itself
+    if not np.isfinite(out).all():  # 0 * inf in a window that does not contain the inf: sum each window separately
         out = wide
         for axis, matrix in enumerate(matrices, first):
             if isinstance(matrix, Windows):

@@ -21,7 +21,7 @@ def _array(x):
 
 
 def _expand(x, shape):
-    """np.broadcast_to at a tenth of its price, for contiguous numbers and the rest alike."""
+    """np.broadcast_to in a tenth of its time, for contiguous and other arrays."""
     x = x if type(x) is ndarray else asarray(x)
     if not x.ndim:
         return ndarray(shape, x.dtype, x, 0, (0,) * len(shape))

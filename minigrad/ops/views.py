@@ -232,7 +232,7 @@ def flipud(input):
 
 
 def roll(input, shifts, dims=None):
-    """The elements moved on by `shifts` places along `dims`, what falls off at the end comes in at the front.
+    """The elements moved on by `shifts` places along `dims`, those beyond the end are put in at the front.
     Raises RuntimeError for different numbers of shifts and dims."""
     shifts = sizes_of("roll", "shifts", (shifts,) if isinstance(shifts, int) else shifts)
     if dims is None:
@@ -452,7 +452,7 @@ def _written(input, src, view):
 
 
 def sum_to_size(input, size):
-    """The sum over the dimensions that broadcasting would add or widen to come from `size` to the shape of `input`.
+    """The sum over the dimensions that broadcasting from `size` to the shape of `input` would add or expand.
 
     Raises RuntimeError where broadcasting would not.
     """

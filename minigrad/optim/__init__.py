@@ -1,4 +1,4 @@
-"""torch.optim: optimisers and learning-rate schedulers. One update rule per file; what they share is in optimizer.py."""
+"""torch.optim: optimisers and learning-rate schedulers. One update rule per file; optimizer.py has the common base."""
 
 from . import lr_scheduler, swa_utils
 from .adadelta import Adadelta

@@ -130,7 +130,7 @@ class LBFGS(Optimizer):
 
 
 class _Memory:
-    """The last steps and how the gradient changed along them. Between calls it lives, as tensors, in the optimiser's state."""
+    """The last steps and how the gradient changed along them. Between calls it is stored, as tensors, in the optimiser's state."""
 
     def __init__(self, state: dict[str, Any], size: int):
         def arrays(name):

@@ -32,7 +32,7 @@ def _check_optimizer(optimizer: Any) -> None:
 
 
 def set_rate(group: dict[str, Any], lr: Any) -> None:
-    """A rate that is a tensor is filled and stays the same tensor: whoever made it may hold it."""
+    """A rate that is a tensor is filled in place, because other code may refer to that tensor."""
     if isinstance(group["lr"], Tensor):
         group["lr"].fill_(float(lr))
     else:
@@ -121,7 +121,7 @@ class LRScheduler:
 
     @contextmanager
     def _heard(self, *args: Any) -> Iterator[None]:
-        """Handlers hear that a step with these arguments begins, and that it ends."""
+        """Notify handlers that a step with these arguments begins, and that it has ended."""
         for handler in dispatch.state.handlers:
             handler.schedules(self, args)
         yield
@@ -367,7 +367,7 @@ class PolynomialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Along half a cosine from the initial lr to eta_min in T_max epochs (and back, if it goes on).
+    """Along half a cosine from the initial lr to eta_min in T_max epochs (and back afterwards).
 
     Loshchilov and Hutter, SGDR, 2016, https://arxiv.org/abs/1608.03983
     """

@@ -36,7 +36,7 @@ _HOOKS = (
     "_step_pre_hooks", "_step_post_hooks", "_state_dict_pre_hooks", "_state_dict_post_hooks", "_load_state_dict_pre_hooks",
     "_load_state_dict_post_hooks",
 )  # fmt: skip
-# Options that PyTorch's optimisers have not always had, and what they are where an old state_dict does not name them.
+# Options that PyTorch's optimisers have not always had, and their values for an old state_dict without them.
 _LATER_OPTIONS: dict[str, Any] = {
     "maximize": False, "foreach": None, "differentiable": False, "fused": None, "capturable": False, "amsgrad": False, "nesterov": False,
     "decoupled_weight_decay": False, "momentum": 0, "centered": False,
@@ -278,7 +278,7 @@ class Optimizer:
         return self._add_hook("_state_dict_post_hooks", hook, prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
-        """`hook(optimizer, state_dict)` sees a shallow copy of what is to be loaded; it may return another."""
+        """`hook(optimizer, state_dict)` gets a shallow copy of the state to load; it may return another."""
         return self._add_hook("_load_state_dict_pre_hooks", hook, prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:

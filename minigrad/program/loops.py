@@ -92,7 +92,7 @@ def fold(lines: list[Line], written: set[int]) -> list[Line]:
 
 
 def each(line: Line, written: set[int]) -> Any:
-    """The dtype of a line that can be in a loop: every number of its result comes from one number of each input. Else None."""
+    """The dtype of a line that can be in a loop: every number of its result depends on one number of each input. Else None."""
     if line.kind != "op" or len(line.outs) != 1 or line.what.tensor_list or number_row(line.what, line.params) is None:
         return None
     out = line.outs[0].array
@@ -104,7 +104,7 @@ def each(line: Line, written: set[int]) -> Any:
 
 
 def seen_through(line: Line) -> Line:
-    """The line with what was expanded in the place of the expanded: a loop broadcasts by itself."""
+    """The line with the sources of expanded inputs, because a loop broadcasts without them."""
     ins = list(line.ins)
     for n, v in enumerate(ins):
         while v.line is not None and v.line.kind == "op" and v.line.what.name == "expand":
@@ -123,7 +123,7 @@ def small(lines: list[Line]) -> bool:
 
 
 def joined(lines: list[Line], written: set[int]) -> list[Line]:
-    """The lines, with loops where two or more can share one. They still have to be told what they read and fill: `connect`."""
+    """The lines, with loops where two or more can share one. `connect` then sets which arrays they read and fill."""
     steps: list[Line] = []
     made: dict[int, tuple[int, int]] = {}  # the step that computes a Val, and the part of it
     checked: set[tuple[int, int]] = set()  # positions, and how many there are to choose from

@@ -14,7 +14,7 @@ from ..ops.shape import t as transpose
 from .loops import connect, fold, joined
 from .recorder import Line, Val, all_vals
 
-LARGE = 4096  # bytes: a smaller value lives until the program returns, which saves the reader a `del`
+LARGE = 4096  # bytes: smaller values are freed only when the program returns, which keeps the text short
 EFFECTS = (
     "grad",
     "update",

@@ -1,12 +1,12 @@
-"""Records one call of a step: what its operations compute from what, and what they change outside.
+"""Records one call of a step: its operations with their inputs and results, and its side effects.
 
-What lives here: `Recorder`, the handler that hears every operation of forward, backward and hand-written updates; and how it notices
-what is no operation. What does not: Python's own state (surroundings.py), the program's text (text.py).
+`Recorder` is the handler that records every operation of forward, backward and hand-written updates, and detects everything else that a
+step does with tensors. Python's own state is in surroundings.py, the program's text in text.py.
 
-The call is a real one, nothing is traced with made-up numbers. While it runs, two slots of every tensor are watched. `_grad`, because
-gradients are assigned and read without an operation. And `array`: the engine itself reads it freely, any other code is given a `Spy`,
-which tells shape and dtype and reports when its numbers are used. So no function has to say of itself that it reads numbers: `item()`,
-`if loss < 0.1`, masks that choose, `print`, numpy are all heard alike, and a step that does any of it runs as it always did.
+The call is a real one, not a trace with placeholder numbers. While it runs, two slots of every tensor are patched. `_grad`, because
+gradients are assigned and read without an operation. And `array`: the engine itself reads it freely, any other code gets a `Spy`,
+which has shape and dtype and reports any use of its numbers. So no function has to declare that it reads numbers: `item()`,
+`if loss < 0.1`, masks that choose, `print` and numpy are all reported alike, and a step that uses any of them is not compiled.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 # The engine, which may read arrays.
 _FREE = tuple(str(ROOT / room) + "/" for room in ("core", "autograd", "kernels", "tracing", "func", "program"))
-_MAKERS = tuple([  # where a step's own tensors come from: as all reading is heard, what is made without is the same at every call
+_MAKERS = tuple([  # factories: any read of other tensors is reported, so their results are the same at every call
     str(ROOT / file)
     for file in ("tensors/create.py", "core/constants.py", "autograd/engine.py", "autograd/backward.py", "nn/functional/_arguments.py")
 ])  # fmt: skip
@@ -100,7 +100,7 @@ class Val:
 
 
 class Line:
-    """One thing that the program does.
+    """One recorded operation or side effect.
 
     kind    "op", "copy", "check" or "cast", which compute; "write", "grad", "update", "add", "follow", which change something
     what    an Op, a function, or the thing that changes
@@ -121,7 +121,7 @@ class Spy(np.ndarray):
     of: Any
 
     def __array_finalize__(self, other: Any) -> None:
-        if type(other) is Spy:  # made of another without a word
+        if type(other) is Spy:  # a view made by numpy, which calls no method of Spy
             self.of = _numpy_view(self, np.ndarray)
 
     def __array_ufunc__(self, ufunc: Any, method: Any, *inputs: Any, out: Any = (), **kwargs: Any) -> Any:
@@ -200,23 +200,23 @@ class _Slot:
 
 
 _ARRAY, _GRAD = Variable.__dict__["array"], Variable.__dict__["_grad"]
-one_at_a_time = threading.Lock()  # the slots are watched for one thread; who finds it taken does not record
-_now: Any = None  # the Recorder that listens
+one_at_a_time = threading.Lock()  # slots are patched for one thread; if the lock is held, the step runs eagerly
+_now: Any = None  # the active Recorder
 
 
 class Recorder(Handler):
-    """Hears one call of a step. `why` is None, or the sentence why no program can be made of it."""
+    """Records one call of a step. `why`: None, or the sentence why it cannot be compiled."""
 
-    needs_tensors = True  # so that a backward pass runs its rules on Tensors, and its operations are heard
+    needs_tensors = True  # so that a backward pass runs its rules on Tensors, and its operations are recorded
 
     def __init__(self, around: Surroundings, names: list[str], args: tuple) -> None:
         self.lines: list[Line] = []
         self.vals: dict[int, Val] = {}  # by the id of an array
-        self.alive: list[Any] = []  # no id may be used twice
+        self.alive: list[Any] = []  # keeps objects alive, so that no id is reused
         self.outside = {**around.tensors, **{id(t): (name, t) for name, t in zip(names, args, strict=True)}}
         self.why: str | None = None
         self.start: dict[int, np.ndarray] = {}  # what the step's own tensors held at first
-        self.makers: dict[int, str] = {}  # where arrays that no operation computed come from
+        self.makers: dict[int, str] = {}  # the functions that made arrays which no operation computed
         self.entry: dict[
             int, tuple[Variable, Val | None]
         ] = {}  # the .grad of tensors from outside, as the step finds them
@@ -259,7 +259,7 @@ class Recorder(Handler):
         elif exc[0] is None and self.why is None and self.mode != (state.grad, state.inference):
             self.why = "it leaves another grad mode behind; use `with torch.no_grad():`."
 
-    # What is known ------------------------------------------------------------------------------------------------------
+    # Values ------------------------------------------------------------------------------------------------------
 
     def is_now(self, array: np.ndarray, val: Val) -> Val:
         self.vals[id(array)] = val
@@ -323,7 +323,7 @@ class Recorder(Handler):
         self.lines.append(line)
         return line
 
-    # What is heard ------------------------------------------------------------------------------------------------------
+    # Events ------------------------------------------------------------------------------------------------------
 
     def __call__(self, op: Any, inputs: tuple[Tensor, ...], params: tuple[Any, ...]) -> Tensor | tuple[Tensor, ...]:
         inputs, params = plain(inputs), plain(params)
@@ -395,7 +395,7 @@ class Recorder(Handler):
     def rule(
         self, node: Node, g: Tensor | list[Tensor | None], edges: tuple[Any, ...]
     ) -> list[Tensor | None] | tuple[Tensor | None, ...]:
-        """One step back. The rules of elementwise rows and products are heard as operations; the others run on arrays, as without us."""
+        """Run one node. The rules of elementwise rows and products are recorded as operations; others run on arrays, as one line."""
         op = node.op
         if self.root is None:
             self.found_root(node, sys._getframe(1))
@@ -614,7 +614,7 @@ def _is_learners(code: CodeType) -> bool:
 
 
 def _product(op: Op, ins: list[Val]) -> Op:
-    """Of a column and a row each number is one product: no work for a matrix product, and a loop can do it beside other things."""
+    """The product of a column and a row as an elementwise product, which can share a loop with other operations."""
     return mul if op is mm_ and ins[0].array.shape[1] == 1 else op
 
 

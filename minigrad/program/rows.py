@@ -206,7 +206,7 @@ def _of_rows_back(line: Line, checked: set[Any]) -> Any:
 def _norm(line: Line, checked: set[Any]) -> Any:
     if len(line.params) != (4 if line.kind == "op" else 7) or isinstance(
         line.params[3], Val
-    ):  # the statistics come from elsewhere
+    ):  # the statistics are computed by other lines
         return None
     if line.kind == "op":
         (x, weight, bias), (arranged, axes, affine, eps) = line.ins, line.params
@@ -233,7 +233,7 @@ def _norm(line: Line, checked: set[Any]) -> Any:
 def _arrangement(
     shape: tuple[int, ...], weight: Val, arranged: tuple[int, ...], axes: tuple[int, ...], affine: Any
 ) -> Any:
-    """The places in what is normalised, and in its weight, which is one vector, or as what is normalised together."""
+    """The places in the input of a normalisation, and in its weight, whose shape is one dimension or that of the normalised part."""
     if arranged == shape:
         found = _places(shape, axes)
         letters = found["all"].split(", ")[len(shape) - len(affine) :]

@@ -1,4 +1,4 @@
-"""The statements of a program's text. Each carries the recorded line that it belongs to, so no code reads a text to find that out.
+"""The statements of a program's text. Each carries the recorded line that it belongs to, so no code has to parse the text.
 
 A plain `Statement` is a line of Python. The subclasses are those that take another form, or are left out, when the tensors and the
 memory of the last call are used again (text.py, `with_spares`).

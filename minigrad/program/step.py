@@ -192,7 +192,7 @@ class CompiledStep:
         if kwargs:
             try:
                 args, kwargs = self._by_position(args, kwargs)
-            except TypeError:  # the step itself says what is wrong
+            except TypeError:  # the step itself raises the error
                 return self.step(*args, **kwargs)
             if not kwargs:
                 return self(*args)

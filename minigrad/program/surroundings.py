@@ -1,9 +1,9 @@
-"""What a step reads besides its arguments, and the guards that say whether it is still the same.
+"""All that a step reads besides its arguments, and the guards that detect a change of it.
 
-What lives here: `Surroundings`, made before a step is recorded. What does not: the numbers of tensors, which a program reads from
-memory at every call, and who reads them (recorder.py).
+`Surroundings` is made before a step is recorded. The numbers of tensors are not part of it: a program reads them from memory at every
+call.
 
-A program repeats one course of Python code. So everything that the code can reach must be of a kind whose changes are seen: constants,
+A program repeats one course of Python code. So everything that the code can reach must be of a kind whose changes are detected: constants,
 tensors, lists and dicts of them, modules, optimisers, plain objects, functions of the same sort. Anything else makes the step unfit: it
 runs as it is.
 """
@@ -33,7 +33,7 @@ from ..optim.optimizer import Optimizer, _every_step_after, _every_step_before
 from .formulas import Unfit
 
 FIXED = (int, float, bool, str, bytes, complex, type(None), type(...), slice, range, dtypes.dtype, device, Size)
-# Builtins that neither act outside of the step nor ask for what may change without a trace.
+# Builtins without side effects whose results depend on nothing but their arguments.
 PURE = {
     "abs", "all", "any", "bool", "callable", "dict", "divmod", "enumerate", "filter", "float", "frozenset", "getattr", "hasattr", "int",
     "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next", "object", "pow", "property", "range", "repr",
@@ -43,7 +43,7 @@ PURE = {
 ACTING = {
     "manual_seed", "save", "load", "state_dict", "load_state_dict", "set_default_dtype", "record_lines", "add_param_group", "param_groups",
 }  # fmt: skip
-# What a tensor says of its memory and of its writes: it may be another in the next call, and no guard asks for it.
+# Attributes about a tensor's memory and version: they may differ in the next call, and no guard checks them.
 OF_MEMORY = {"_version", "data_ptr", "is_contiguous", "storage_offset", "untyped_storage"}
 RATES = {*vars(LRScheduler), "last_epoch", "_last_lr", "base_lrs", "_step_count", "getattr", "map"} - {"step"}
 MODULES = ("minigrad", "math", "functools", "itertools", "operator")
@@ -63,7 +63,7 @@ def fixed(value: Any) -> bool:
 
 
 def same(now: Any, then: Any) -> bool:
-    """Is a constant still what it was? 1, 1.0 and True are equal, but not the same."""
+    """Has a constant the same type and value? 1, 1.0 and True are equal, but not the same."""
     return now is then or (type(now) is type(then) and fixed(then) and repr(now) == repr(then))
 
 
@@ -102,7 +102,7 @@ class Surroundings:
             )
 
     def known(self, thing: Any) -> str:
-        """The name under which the guards know a thing."""
+        """The guards' name for an object."""
         if id(thing) not in self._names:
             self._names[id(thing)] = f"k{len(self._names)}"
             self.scope[self._names[id(thing)]] = thing
@@ -129,7 +129,7 @@ class Surroundings:
             self.look(value, name, name)
 
     def look(self, value: Any, name: str, says: str) -> None:
-        """Guard what is inside of a value, and what it reads."""
+        """Guard the contents of a value, and everything that it reads."""
         if id(value) in self._seen:
             return
         self._seen[id(value)] = value
@@ -177,10 +177,10 @@ class Surroundings:
         self.guard(f"{k}.array is {self.known(t.array)} and {k}.requires is {t.requires}")
         if t.requires:  # else it has no node, and no hook of it is called
             self.guard(f"{k}.edge is None and ({k}.meta is None or {k}.meta.hooks is None)")
-        self.attributes(vars(t), name)  # people hang things on tensors
+        self.attributes(vars(t), name)  # users may set attributes on tensors
 
     def attributes(self, found: dict[str, Any], name: str) -> None:
-        """The __dict__ of a tensor or a function stays the same dict: to ask for it takes longer than to look into it."""
+        """Guard a __dict__ by its contents; it stays the same dict, and reading the attribute takes longer than a lookup in it."""
         k = self.known(found)
         self.guard(f"len({k}) == {len(found)}" if found else f"not {k}")
         for key, item in found.items():
@@ -274,7 +274,7 @@ class Surroundings:
     def thing(self, value: Any, name: str, says: str) -> None:
         """A module, an optimiser, or an object of a learner's own class."""
         kind, k = type(value), self.known(value)
-        if isinstance(value, LRScheduler):  # its step() is a line of the program, so what it reads need not be guarded
+        if isinstance(value, LRScheduler):  # its step() is a line of the program, so its attributes need no guards
             if not _ours(kind.step.__module__):
                 raise Unfit(
                     f"it reads {name}, a {kind.__name__}, whose step is not heard; call {name}.step() after the step."
@@ -316,20 +316,20 @@ class Surroundings:
                 self.read(f"{d}.get({key!r}, MISSING)", item, f"{name}.{key}")
 
     def attributes_of(self, value: Any) -> str:
-        """What the guards call the __dict__ of a thing. That it is still this one is asked once: to ask for it takes long."""
+        """Expression for the object's __dict__; its identity is checked once, because reading it is slow."""
         d = self.known(vars(value))
         self.guard(f"{self.known(value)}.__dict__ is {d}")
         return d
 
     def no_hooks(self, value: Module | Optimizer, name: str) -> None:
-        """It has no hooks, of whatever kind. One call asks for all: each condition of its own takes as long as this one."""
+        """Guard that it has no hooks, all kinds in one call, which takes as long as a single condition."""
         keys = [key for key in vars(value) if key.endswith("hooks")]
         if any([vars(value)[key] for key in keys]):
             raise Unfit(f"{name} has hooks, which a program would not call; remove them.")
         self.guard(f"not {self.known(any)}({self.known(operator.itemgetter(*keys))}({self.known(vars(value))}))")
 
     def optimizer(self, value: Optimizer, name: str) -> None:
-        """An optimiser runs as it is, so only its parameters and hooks must stay what they are: zero_grad() goes through them."""
+        """An optimiser runs as it is, so only its parameters and hooks are guarded: zero_grad() uses them."""
         k = self.known(value)
         self.attributes_of(value)
         self.no_hooks(value, name)
@@ -342,7 +342,7 @@ _OF_MODULES = frozenset(key for key in vars(Module()) if key.startswith("_"))
 
 
 def _codes(code: CodeType, free: Any = None) -> list[Any]:
-    """A code object and those inside it, each with the names that it shares with what is outside of all of them."""
+    """A code object and those inside it, each with its free variables of the outermost function."""
     free = set(code.co_freevars)
     found = [(code, free)]
     for inner, names in found:  # grows

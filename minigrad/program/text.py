@@ -350,7 +350,7 @@ class Writer:
         return ["_" if v is None else self.texts.setdefault(id(v), self.fresh_name("v")) for v in outs]
 
     def comment(self, line: Line) -> list[Statement]:
-        """The learner's line above the first statement that comes from it."""
+        """The user's line of code, as a comment above its first statement."""
         if line.place is None or (line.place, line.back) == self.place:
             return []
         self.place = line.place, line.back

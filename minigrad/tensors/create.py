@@ -586,7 +586,7 @@ IntTensor, ShortTensor, CharTensor, ByteTensor, BoolTensor = (
 
 
 def _random(function: Any) -> Any:
-    """Decorates the factories of random numbers: inside vmap its `randomness` says what they do."""
+    """Decorates the factories of random numbers: inside vmap they follow its `randomness`."""
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Tensor:
@@ -605,7 +605,7 @@ def _drawn(size: tuple[Any, ...], draw: Callable[..., Any], *args: Any, factory:
 
 
 def _fractions(kernel: str, dtype: dtypes.dtype | None) -> None:
-    """Raise PyTorch's error for a dtype that has no fractions: what is drawn would be rounded to 0."""
+    """Raise PyTorch's error for an integer dtype, to which numbers between 0 and 1 would be rounded."""
     if dtype is not None and not dtypes.as_dtype(dtype).is_floating_point:
         raise errors.no_kernel(kernel, dtypes.as_dtype(dtype).numpy)
 

@@ -193,7 +193,7 @@ def _in_place(name: Any, where: Any, function: Any) -> Any:
     """The text of a method that writes the function's result into the tensor."""
     parameters = [*signature_of(function).parameters.values()][1:]
     named = "".join([f", {p.name}={p.name}" for p in parameters if p.kind == p.KEYWORD_ONLY])
-    if isinstance(function, Op) and function.kind == DISCRETE:  # no gradient reaches what was there before
+    if isinstance(function, Op) and function.kind == DISCRETE:  # no gradient flows to the overwritten numbers
         result = f"{where}({', '.join(['self', *[p.name for p in parameters]])})"
         if name.startswith("bitwise_") or name in ("gcd", "lcm"):  # numbers, not truth values: they must fit
             result = f"fitting(self, {result})"

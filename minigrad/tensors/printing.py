@@ -42,7 +42,7 @@ def set_printoptions(
     precision: int | None = None, threshold: float | None = None, edgeitems: int | None = None, linewidth: int | None = None,
     profile: str | None = None, sci_mode: bool | None = None,
 ) -> None:  # fmt: skip
-    """Change how tensors print. What is not given stays, except `sci_mode`, which returns to None (chosen by the numbers).
+    """Change how tensors print. Arguments of None change nothing, except `sci_mode`, which is reset to None (chosen by the numbers).
 
     precision: digits after the point (4); threshold: more elements than this are summarised (1000); edgeitems: elements shown
     at either end of a summarised dimension (3); linewidth: characters per line (80); profile: "default", "short" or "full", which

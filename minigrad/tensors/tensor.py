@@ -1,7 +1,7 @@
-"""Tensor: what people hold in their hands.
+"""The public `Tensor` class: methods and properties.
 
-What lives here: the methods, one by one, so that editors and readers find them. What does not: the fields (variable.py), the mathematics
-(ops/), printing (printing.py), writing in place (inplace.py) and keys (indexing.py).
+Storage and autograd fields are in core/variable.py, the mathematics in ops/, in-place writes in autograd/inplace.py. Methods that only
+forward to a function or a row are in the table of methods.py.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def to_what(args: tuple[dtypes.dtype | str, ...], kwargs: dict[str, Any]) -> tup
 class Tensor(Methods):
     """Numbers of one dtype in a rectangular arrangement, able to remember how they were computed."""
 
-    __slots__ = ("__dict__",)  # people hang things on tensors; it costs nothing before they do
+    __slots__ = ("__dict__",)  # for attributes that users set; created with the first one
     __array_priority__ = 1000  # numpy leaves `array * tensor` to us
 
     # Making -----------------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ class Tensor(Methods):
                 setattr(out, slot, getattr(t, slot))
         return out
 
-    # What it is -------------------------------------------------------------------------------------------------------
+    # Attributes -------------------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> Size:
@@ -287,8 +287,8 @@ class Tensor(Methods):
         raise errors.new(RuntimeError, "requires_grad must be a bool")
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Take part in graphs from now on (or no longer). Raises RuntimeError for integers and for results of operations, TypeError for
-        what is no bool."""
+        """Record operations on this tensor from now on (or no longer). Raises RuntimeError for integers and for results of operations,
+        TypeError for other types than bool."""
         _not_transformed("requires_grad_")
         if not isinstance(requires_grad, builtins.bool):
             kind = errors.type_name(requires_grad)
@@ -877,7 +877,7 @@ class Tensor(Methods):
         return inplace.copy_(self, as_tensor_like(src, self))
 
     def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Self:
-        """The diagonal of this matrix set to a number. Raises RuntimeError for what is no matrix, and for wrap=True."""
+        """The diagonal of this matrix set to a number. Raises RuntimeError for other dimensions, and for wrap=True."""
         if self.array.ndim != 2 or wrap:
             raise RuntimeError(
                 "minigrad's fill_diagonal_() fills the diagonal of a matrix, without wrapping around. Write x.diagonal(...).fill_(...)."
@@ -1053,7 +1053,7 @@ class Tensor(Methods):
             None,
         )  # a tensor of its own, though the source is a view
         if self.meta is not None:
-            self.meta.accumulator = None  # what was recorded with the old numbers does not lead here any more
+            self.meta.accumulator = None  # earlier graphs no longer pass gradients to this tensor
         return self
 
     # Others of the same dtype: create.py --------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ class _Region:
         self.random_state = get_rng_state() if preserve else None
         self.grad, self.casts = state.grad, [h for h in state.handlers if h.in_second_run]
         self.completed = False  # has the first run ended?
-        self.saved = []  # metadata of what was saved, in order
+        self.saved = []  # metadata of the saved tensors, in order
         self.again: Any = None  # {position: tensor}, what the backward pass has not read yet
         self.running: Any = lambda: None  # weak, for it holds the nodes that hold this: that backward pass
 

@@ -82,7 +82,7 @@ def copied_graph(node: Any, memo: dict[int, Any]) -> Any:
 
 
 def reduced(node: Any, protocol: Any) -> tuple[Any, ...]:
-    """`Value.__reduce_ex__`: a leaf by itself, a result as its place in a pickled graph."""
+    """`Value.__reduce_ex__`: a leaf as its fields, a result as its place in a pickled graph."""
     if node._a is None:
         return _rebuilt, (_described(node),), _state(node), None, None, _set_state
     graph = _pickled.get(id(node)) or _PickledGraph(node)

@@ -98,7 +98,7 @@ class Node:
 
     @property
     def age(self) -> float:
-        """A number that is larger for what was made later; it counts all Values. A Constant's is half a step before its result's."""
+        """The creation number: later Values have larger ones. A Constant's is half a step before its result's."""
         return self._seq
 
     @property

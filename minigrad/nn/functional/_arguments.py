@@ -48,7 +48,7 @@ def understanding_old_switches(function: Callable[..., Any]) -> Callable[..., An
 
 
 def refusing_others(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; where it fails because a list or a number was passed for a tensor, the error says so. A right call is not looked at."""
+    """The function; where it fails because a list or a number was passed for a tensor, the error says so. A correct call costs nothing."""
     if "size_average" in inspect.signature(function).parameters:
         function = understanding_old_switches(function)
 

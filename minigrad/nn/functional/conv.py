@@ -136,7 +136,7 @@ def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
                 raise RuntimeError("padding='same' is not supported for strided convolutions")
             total = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
             padding = tuple([t // 2 for t in total])
-            extra = [t % 2 for t in total]  # what does not split evenly goes to the end
+            extra = [t % 2 for t in total]  # an odd row or column of padding is added at the end
             if any(extra):
                 input = pad(input, [m for e in reversed(extra) for m in (0, e)])
         else:
@@ -309,7 +309,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if not (1 <= len(pairs) <= 3 and input.ndim - len(pairs) in (1, 2)):
         raise NotImplementedError("Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now")
-    if mode == "circular" and min(pad) < 0:  # around what is left of the image
+    if mode == "circular" and min(pad) < 0:  # around the rest of the image
         if any(-min(a, 0) - min(b, 0) >= m for (a, b), m in zip(pairs, input.shape[::-1], strict=False)):
             raise RuntimeError("Negative padding value is resulting in an empty dimension")
         input = _pad_constant(input, [(min(a, 0), min(b, 0)) for a, b in pairs], 0)

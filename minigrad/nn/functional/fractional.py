@@ -1,4 +1,4 @@
-"""Fractional pooling: windows of one size at random distances, so that the result has any size that is asked for."""
+"""Fractional pooling: windows of one size at random distances, so that the result can have any size."""
 
 from typing import Any
 

@@ -34,7 +34,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return linalg.matmul(input, t(weight))
     if (
         x.ndim > 2 and bias.array.dtype != w.dtype and not x.flags.c_contiguous
-    ):  # PyTorch adds such a bias by itself, in its own dtype
+    ):  # PyTorch adds such a bias in a separate operation, in its own dtype
         return linalg.matmul(input, t(weight)).add_(bias)
     rows = reshape(input, (-1, w.shape[1])) if x.size else reshape(input, (int(np.prod(x.shape[:-1])), w.shape[1]))
     return lookup.addmm_(bias, rows, t(weight)).view(*x.shape[:-1], w.shape[0])
@@ -165,7 +165,7 @@ def embedding_bag(
 def _bags(
     input: Tensor, weight: Tensor, offsets: Tensor | None, weights: Tensor | None, last: bool
 ) -> tuple[Tensor, np.ndarray]:
-    """All indices in a row, and where each bag starts. Raises PyTorch's errors for what does not fit."""
+    """All indices in a row, and where each bag starts. Raises PyTorch's errors for other shapes."""
     if weights is not None and input.shape != weights.shape:
         raise ValueError(
             f"embedding_bag: If per_sample_weights ({weights.shape}) is not None, then it must have the same shape as the input "

@@ -108,7 +108,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
 
 
 def skip_init(module_cls: type, *args: Any, **kwargs: Any) -> Any:
-    """A module whose parameters hold anything. No random numbers are drawn for them: a seeded program goes on as in PyTorch.
+    """A module whose parameters hold anything. No random numbers are drawn for them: a seeded program continues as in PyTorch.
 
     Raises RuntimeError for a class that is no Module or takes no `device`.
     """

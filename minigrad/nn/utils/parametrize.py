@@ -49,7 +49,7 @@ def _fits(new: Any, old: Tensor, doing: str, names: tuple[str, str]) -> None:
 
 
 class ParametrizationList(ModuleList):
-    """The parametrizations of one tensor, and what they are computed from.
+    """The parametrizations of one tensor, and the tensors that they are computed from.
 
     Raises ValueError without modules, and for a right_inverse that returns other objects or another dtype.
     """
@@ -153,7 +153,7 @@ def _property(name: str) -> property:
 
 
 def _check_inverse(parametrization: Module, new: Tensor, old: Tensor, name: str) -> None:
-    """Raise ValueError if right_inverse, where there is one, cannot give `old` back from what is made of it."""
+    """Raise ValueError if right_inverse, where there is one, does not reproduce `old` from its result."""
     try:
         found = parametrization.right_inverse(new) if hasattr(parametrization, "right_inverse") else old  # type: ignore[operator]
     except NotImplementedError:
