@@ -33,8 +33,10 @@ PYTHON  ?= $(shell for p in python3 python3.15 python3.14 python3.13 python3.12 
              $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN     := .venv/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY      := $(BIN)/python
-# A wheel brings the kernel "Python 3 (minigrad)" along; an editable install does not.
-KERNEL  := $(PY) -W ignore -m jupyter_client.kernelspecapp install --sys-prefix --name minigrad widgets/kernelspec --log-level=WARN
+# A wheel brings the kernel "Python 3 (minigrad)" and the side panel along; an editable install does not.
+PANEL   := .venv/share/jupyter/labextensions/minigrad-course
+KERNEL  := mkdir -p $(PANEL)/static && cp widgets/labextension/package.json $(PANEL) && cp widgets/front/dist/panel.js $(PANEL)/static && \
+    $(PY) -W ignore -m jupyter_client.kernelspecapp install --sys-prefix --name minigrad widgets/kernelspec --log-level=WARN
 # JupyterLab shows the stored pictures of a notebook only if it trusts it.
 TRUST   := $(PY) -W ignore -m nbformat.sign notebooks/*.ipynb --log-level=ERROR >/dev/null
 INSTALL := $(PY) -m pip install --disable-pip-version-check --constraint constraints.txt

@@ -310,9 +310,12 @@ def test_wheel_holds_the_packages_and_nothing_else(wheel):
     kernelspec = {name for name in inside if name.endswith(".data/data/share/jupyter/kernels/minigrad/kernel.json")}
     assert len(kernelspec) == 1  # and its source lies in the package
     kernelspec.add("widgets/kernelspec/kernel.json")
+    panel = {name for name in inside if ".data/data/share/jupyter/labextensions/minigrad-course/" in name}
+    assert {Path(name).name for name in panel} == {"package.json", "panel.js"}
+    panel.add("widgets/labextension/package.json")
     notebooks = {name for name in inside if ".data/data/share/minigrad/notebooks/" in name}
     assert {Path(name).name for name in notebooks} == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
-    assert front and inside - kernelspec - notebooks == {
+    assert front and inside - kernelspec - panel - notebooks == {
         path.relative_to(ROOT).as_posix() for path in {*FILES, *front, *data}
     }
     assert licence

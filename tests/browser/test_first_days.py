@@ -139,6 +139,33 @@ def test_three_days(days):
         nb.shot(f"day-3-{theme}")
 
 
+def test_the_side_panel(days):
+    nb = days()(ENGINE)
+    page = nb.page
+    page.get_by_role("tab", name="minigrad").click()
+    panel = page.get_by_role("region", name="minigrad: this chapter")
+    expect(panel).to_contain_text("0 of 5 exercises have passed.")
+    panel.get_by_role("button", name="Hint").press("Enter")
+    expect(panel.locator(".mgp-note")).to_contain_text("05.a, hint 1 of 3")
+    page.locator(".jp-RenderedMarkdown strong", has_text="topological order").first.click()
+    expect(panel).to_contain_text("An order in which every node comes after its parents.")
+    panel.get_by_role("button", name="05.c").click()
+    expect(page.get_by_role("heading", name="Exercise 05.c")).to_be_in_viewport()
+    answer = index_of(nb, "class Value:")
+    write(nb, answer, exercises["05.a"].solution)
+    run(nb, answer)
+    run(nb, answer + 1)
+    expect(panel).to_contain_text("1 of 5 exercises have passed.")
+    expect(panel.locator(".mgp-next")).to_contain_text("05.a2")
+    assert errors(nb) == []
+    panel.get_by_text("All chapters").click()
+    for theme in nb.themes():
+        nb.shot(f"side-panel-{theme}")
+    panel.get_by_role("button", name="6 · The rule book").click()
+    expect(page.get_by_role("tab", name="06_")).to_be_visible()
+    expect(panel).to_contain_text("0 of 4 exercises have passed.")
+
+
 def published(name):
     (content,) = [content for there, content in course.chapters() if there == name]
     return course.Chapter(name, course.for_a_learner(content, kernel=course.has_kernel()))

@@ -36,6 +36,7 @@ const builds = [
       { in: "src/film/page.css", out: "film" },
     ],
   },
+  { ...common, format: "iife", loader: { ".css": "text" }, entryPoints: [{ in: "src/panel/extension.js", out: "panel" }] },
 ];
 for (const options of builds)
   if (watching) await (await context(options)).watch();
