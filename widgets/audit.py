@@ -90,12 +90,12 @@ class _Audit:
         """The first operation, as the backward pass comes by, whose own derivatives are not the true ones."""
         graph = self.graph
         for i in graph.order:
-            told = graph.told[i] if graph.told else None
-            if told is None or None in graph.locals[i]:
+            report = graph.told[i] if graph.told else None
+            if report is None or None in graph.locals[i]:
                 continue
             for p in dict.fromkeys(graph.parents[i]):
                 slots = [k for k, q in enumerate(graph.parents[i]) if q == p]
-                own, true = (sum(of[k] or 0.0 for k in slots) for of in (told, graph.locals[i]))
+                own, true = (sum(of[k] or 0.0 for k in slots) for of in (report, graph.locals[i]))
                 if not _close(own, true) and not isinstance(graph.objects[p], Value):
                     return (f"The rule of {self._called(i)} is wrong: for a gradient of 1 it passes {number(own)} to {self.labels[p]}, "
                             f"and right is {number(true)}.")  # fmt: skip

@@ -39,8 +39,10 @@ def bands(picture: Picture, also: float = 0.0, widths: Sequence[float] = WIDTHS)
     out: dict[int, Picture] = {}
     spans = _columns(picture)
     crossing, carded = _crossing(picture, spans), _carded(picture, spans)
-    wanted = {also - side for side in (0.0, *SIDES)} | {also * part for part in PARTS} if also > max(SIDES) else set()
-    for width in sorted({*widths, *wanted}, reverse=True):
+    requested = (
+        {also - side for side in (0.0, *SIDES)} | {also * part for part in PARTS} if also > max(SIDES) else set()
+    )
+    for width in sorted({*widths, *requested}, reverse=True):
         cuts = _cuts(spans, width, crossing, carded) if picture["w"] > width else []
         if cuts and len(cuts) not in out:
             out[len(cuts)] = _banded(picture, cuts)
@@ -162,7 +164,7 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
     for b in range(count):
         _pull_in([parts[b] for parts in ways if b in parts], _reach(picture, lines, tags, b, band))
     crossing = [[k for k, parts in enumerate(ways) if b in parts and b + 1 in parts] for b in range(count - 1)]
-    margin = CLEAR + ROUND + LANE * max(len(found) for found in crossing)
+    margin = CLEAR + ROUND + LANE * max(len(result) for result in crossing)
     tops: list[float] = []
     lows: list[float] = []
     for b in range(count):
@@ -283,7 +285,7 @@ def _split(pieces: list[Piece], cuts: list[float]) -> dict[int, _Way]:
             out.setdefault(b, []).append(head)
             b += 1
         out.setdefault(b, []).append(rest)
-    return {b: _Way(found) for b, found in out.items()}
+    return {b: _Way(result) for b, result in out.items()}
 
 
 def _at(piece: Piece, t: float) -> Point:

@@ -37,19 +37,19 @@ def made_beside(names: list[str], others: Collection[str]) -> list[str]:
     """
     shell = ipython()
     variables = {*map(_variable, others)}
-    together: set[str] = set()
+    combined: set[str] = set()
     known: set[str] = set()
     for source in shell.user_ns.get("In", ()) if shell and names else ():
         try:
-            found = {
+            results = {
                 n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
             }
         except (SyntaxError, ValueError):
             continue
-        known |= found
-        if not found.isdisjoint(variables):
-            together |= found
-    return [name for name in names if _variable(name) in together or _variable(name) not in known]
+        known |= results
+        if not results.isdisjoint(variables):
+            combined |= results
+    return [name for name in names if _variable(name) in combined or _variable(name) not in known]
 
 
 def _variable(name: str) -> str:
@@ -88,9 +88,9 @@ def shown(view: View) -> None:
 def _forget(view: View) -> None:
     """Remove a closed view from IPython's `Out`, which would keep its 80 kB until the kernel ends."""
     shell = ipython()
-    kept = shell.user_ns.get("_oh", {}) if shell else {}
-    for number in [number for number, value in kept.items() if value is view]:
-        del kept[number]
+    saved = shell.user_ns.get("_oh", {}) if shell else {}
+    for number in [number for number, value in saved.items() if value is view]:
+        del saved[number]
         shell.del_var(f"_{number}", by_name=True)
         getattr(shell.history_manager, "outputs", {}).pop(number, None)  # newer IPython keeps the picture's text, too
 

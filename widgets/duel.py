@@ -42,8 +42,8 @@ def first_difference(left: Trace, right: Trace, rtol: float = 1e-4) -> Differenc
     operations: a rule of your own against the built-in one is what a duel is for. Operands of a sum or a product may change sides.
     """
     pairs = _Pairs(left, right, rtol)
-    found = pairs.first_difference()
-    return found if found is not None else _first_gradient(left, right, pairs.twin, rtol)
+    result = pairs.first_difference()
+    return result if result is not None else _first_gradient(left, right, pairs.twin, rtol)
 
 
 COMMUTE = {"+", "*", "max", "min", "AddBackward0", "MulBackward0", "MaximumBackward0", "MinimumBackward0"}
@@ -75,14 +75,14 @@ class _Pairs:
         named = tuple(self._made(side, keys, numbers[side], names=True) for side in (0, 1))
         self.twin: dict[int, int] = {}
         self.back: dict[int, int] = {}
-        for made in (named, self.made):  # 2 + 2 and 2 × 2 are told apart, if there are both
+        for result in (named, self.made):  # 2 + 2 and 2 × 2 are told apart, if there are both
             there: dict[int, list[int]] = {}
             for j in self.nodes[1]:
-                there.setdefault(made[1][j], []).append(j)
+                there.setdefault(result[1][j], []).append(j)
             for i in reversed(self.nodes[0]):
-                free = [j for j in there.get(made[0][i], ()) if j not in self.back]
+                free = [j for j in there.get(result[0][i], ()) if j not in self.back]
                 if i not in self.twin and free:
-                    self._pair(i, max(free, key=lambda j: (*self._likeness(i, j), j)), made)
+                    self._pair(i, max(free, key=lambda j: (*self._likeness(i, j), j)), result)
 
     def _made(self, side: int, keys: dict[Any, int], numbers: list[Any], names: bool = False) -> list[int]:
         """For each node a number that identifies its value and the values it is computed from, in both graphs. names: and the operation."""
@@ -126,7 +126,7 @@ class _Pairs:
 
     def _likeness(self, i: int, j: int) -> tuple[int, int]:
         """How much two nodes that are made alike have in common: how far around them all is equal, and how many of their uses are."""
-        far = next((k for k, (ours, theirs) in enumerate(self.around) if ours[i] != theirs[j]), HOPS)
+        far = next((k for k, (first, second) in enumerate(self.around) if first[i] != second[j]), HOPS)
         mine, other = (Counter(self.made[side][u] for u in self.users[side][n]) for side, n in ((0, i), (1, j)))
         return far, (mine & other).total()
 
@@ -140,17 +140,17 @@ class _Pairs:
             self.twin[i], self.back[j] = j, i
             if (0, i) in self.same:
                 continue
-            ours, theirs = self.parents[0][i], self._turned(i, j, made)
-            stack += [(p, q) for p, q in zip(ours, theirs, strict=False) if made[0][p] == made[1][q]]
+            first, other = self.parents[0][i], self._turned(i, j, made)
+            stack += [(p, q) for p, q in zip(first, other, strict=False) if made[0][p] == made[1][q]]
 
     def _turned(self, i: int, j: int, made: tuple[list[int], ...]) -> list[int]:
         """The operands of j, in the order in which they fit those of i."""
-        ours, theirs = self.parents[0][i], self.parents[1][j]
-        if len(ours) != 2 or len(theirs) != 2 or not {n["op"] for n in (self._node(0, i), self._node(1, j))} <= COMMUTE:
-            return theirs
+        first, other = self.parents[0][i], self.parents[1][j]
+        if len(first) != 2 or len(other) != 2 or not {n["op"] for n in (self._node(0, i), self._node(1, j))} <= COMMUTE:
+            return other
 
         def fits(order: list[int]) -> tuple[int, ...]:
-            pairs = [*zip(ours, order, strict=True)]
+            pairs = [*zip(first, order, strict=True)]
             alike = [self._likeness(p, q) for p, q in pairs]
             return (
                 sum(made[0][p] == made[1][q] for p, q in pairs),
@@ -160,7 +160,7 @@ class _Pairs:
                 sum(n for _, n in alike),
             )
 
-        return theirs[::-1] if fits(theirs[::-1]) > fits(theirs) else theirs
+        return other[::-1] if fits(other[::-1]) > fits(other) else other
 
     def _node(self, side: int, i: int) -> Any:
         return self.traces[side]["nodes"][i]
@@ -169,16 +169,16 @@ class _Pairs:
         """The first place where the values part; if none does, the first where they are computed in two ways."""
         first, turns = None, 0
         while turns < ROUNDS and len(self.same) < 20 * ROUNDS:
-            found, pair = self._parting()
-            if found is None:
+            result, pair = self._parting()
+            if result is None:
                 return first
             if pair is None:
-                return first or found
+                return first or result
             i, j = pair
             if not _close(self.values[0][i], self.values[1][j], self.rtol) or self._node(0, i)["kind"] != "operation":
-                return found
+                return result
             if not self._alike(i, j):  # else a number is not kept in one of the two, or the operation has another name
-                first, turns = first or found, turns + 1
+                first, turns = first or result, turns + 1
             self.same[0, i] = self.same[1, j] = len(self.same)
             self._match()
         return first
@@ -188,9 +188,9 @@ class _Pairs:
         return a.get("shape") == b.get("shape") and a["kind"] == b["kind"] and self._operands_pair(i, j)
 
     def _operands_pair(self, i: int, j: int) -> bool:
-        ours, theirs = [self.twin.get(p, -1) for p in self.parents[0][i]], self.parents[1][j]
+        first, other = [self.twin.get(p, -1) for p in self.parents[0][i]], self.parents[1][j]
         commute = {self._node(0, i)["op"], self._node(1, j)["op"]} <= COMMUTE
-        return sorted(ours) == sorted(theirs) if commute else ours == theirs
+        return sorted(first) == sorted(other) if commute else first == other
 
     def _parting(self) -> tuple[Difference | None, tuple[int, int] | None]:
         left, right = self.traces
@@ -212,15 +212,15 @@ class _Pairs:
                 return self._part(i, j), (i, j)
             else:
                 break
-        ours, theirs = (len(of) for of in self.nodes)
-        if len(self.twin) == ours == theirs:
+        first, other = (len(of) for of in self.nodes)
+        if len(self.twin) == first == other:
             return None, None
-        if edge or ours == theirs:
+        if edge or first == other:
             i = next((i for i in self.nodes[0] if i not in self.twin), left["root"])
             j = next((j for j in self.nodes[1] if j not in self.back), right["root"])
             return self._part(i, j), None
-        say = f"**The first has {ours} nodes, the second {theirs}.**"
-        counts = f"{ours} nodes", f"{theirs} nodes"
+        say = f"**The first has {first} nodes, the second {other}.**"
+        counts = f"{first} nodes", f"{other} nodes"
         return Difference(left["root"], right["root"], len(left["steps"]), say, numbers=counts), None
 
     def _inputs(self) -> dict[int, int]:
@@ -242,9 +242,9 @@ class _Pairs:
 
     def _nearness(self, i: int, j: int) -> tuple:
         """How likely two nodes without an equal are meant to be the same: by their operands, operation and number."""
-        ours, theirs = [self.twin.get(p, -1) for p in self.parents[0][i]], self.parents[1][j]
+        first, other = [self.twin.get(p, -1) for p in self.parents[0][i]], self.parents[1][j]
         a, b = self._node(0, i), self._node(1, j)
-        return len(set(ours) & set(theirs)), len(ours) == len(theirs), a["op"] == b["op"], a["label"] == b["label"], -j
+        return len(set(first) & set(other)), len(first) == len(other), a["op"] == b["op"], a["label"] == b["label"], -j
 
     def _part(self, i: int, j: int) -> Difference:
         """The sentence about two nodes that part."""
@@ -267,13 +267,13 @@ class _Pairs:
     def _other_operand(self, i: int, j: int) -> str:
         """Of two sums, products, ... with one operand in common: what the other one is."""
         ops = self._node(0, i)["op"], self._node(1, j)["op"]
-        ours, theirs = (_operands(trace, n) for trace, n in zip(self.traces, (i, j), strict=True))
-        if ops[0] != ops[1] or ops[0] not in VERBS or len(ours) != 2 or len(theirs) != 2:
+        first, other = (_operands(trace, n) for trace, n in zip(self.traces, (i, j), strict=True))
+        if ops[0] != ops[1] or ops[0] not in VERBS or len(first) != 2 or len(other) != 2:
             return ""
         for k in (0, 1) if ops[0] in COMMUTE else (0,):
             for m in (0, 1) if ops[0] in COMMUTE else (0,):
-                if self.twin.get(ours[k]) == theirs[m] and self.twin.get(ours[1 - k]) != theirs[1 - m]:
-                    names = self._node(0, ours[1 - k])["label"], self._node(1, theirs[1 - m])["label"]
+                if self.twin.get(first[k]) == other[m] and self.twin.get(first[1 - k]) != other[1 - m]:
+                    names = self._node(0, first[1 - k])["label"], self._node(1, other[1 - m])["label"]
                     verb, by = VERBS[ops[0]]
                     return f" The first {verb} {by}{names[0]}, the second {by}{names[1]}."
         return ""
@@ -308,17 +308,17 @@ def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: fl
     from minigrad.tracing.trace import replay_steps
 
     def sent(trace: Trace) -> dict:
-        found: dict = {}
+        results: dict = {}
         for row, step in zip(replay_steps(trace), trace["steps"], strict=True):
             if step["edge"] is not None:
                 edge = trace["edges"][step["edge"]]
-                key = (edge["target"], edge["source"], sum(k[:2] == (edge["target"], edge["source"]) for k in found))
-                found[key] = (row["step"], step, row)
-        return found
+                key = (edge["target"], edge["source"], sum(k[:2] == (edge["target"], edge["source"]) for k in results))
+                results[key] = (row["step"], step, row)
+        return results
 
-    ours, theirs = sent(left), sent(right)
-    for (target, source, turn), (at, step, row) in ours.items():
-        other = theirs.get((twin[target], twin[source], turn))
+    first, second = sent(left), sent(right)
+    for (target, source, turn), (at, step, row) in first.items():
+        other = second.get((twin[target], twin[source], turn))
         to, by = left["nodes"][source], left["nodes"][target]
         if other is None:
             say = f"**They part in the backward pass at {by['label']}:** only the first passes a gradient back to {to['label']}."
@@ -330,9 +330,9 @@ def _first_gradient(left: Trace, right: Trace, twin: Mapping[int, int], rtol: fl
             say = (f"**They part in the backward pass at {by['label']}:** to {to['label']} the first passes {texts[0]} ({rules[0]}), "
                    f"the second {texts[1]} ({rules[1]}). Up to there they agree.")  # fmt: skip
             return Difference(target, twin[target], at, say, f"passes to {to['label']}", texts)
-    for key in theirs:
+    for key in second:
         back = {j: i for i, j in twin.items()}
-        if (back[key[0]], back[key[1]], key[2]) not in ours:
+        if (back[key[0]], back[key[1]], key[2]) not in first:
             i = back[key[0]]
             say = f"**They part in the backward pass at {left['nodes'][i]['label']}:** only the second passes a gradient back from there."
             to = right["nodes"][key[1]]["label"]
@@ -348,22 +348,22 @@ def first_wrong_grad(
     A picture of such a class shows what the rules of its operations call for. What its backward() really wrote is in `grads`.
     """
     nodes = trace["nodes"]
-    told = [
+    lines = [
         i
         for i, n in enumerate(nodes)
         if n["kind"] != "constant" and isinstance(n["grad"], float) and grads[i] is not None
     ]
-    if not any(grads[i] for i in told):
+    if not any(grads[i] for i in lines):
         return (
             f"The backward() of {which} has not been called, so what it would write into grad was not compared."
-            if told
+            if lines
             else None
         )
     last: dict[int, int] = {}  # node -> the event that completes its gradient
     for k, step in enumerate(trace["steps"], 1):
         if step["phase"] == "backward":
             last[step["node"] if step["edge"] is None else trace["edges"][step["edge"]]["source"]] = k
-    for i in sorted(told, key=lambda i: last.get(i, 0)):
+    for i in sorted(lines, key=lambda i: last.get(i, 0)):
         node, own = nodes[i], grads[i]
         if not _close([float(node["grad"])], [own], rtol):  # type: ignore[arg-type]
             say = f"**They part in the backward pass at {node['label']}:** {which} left {fmt(own)} in its grad, "
@@ -444,13 +444,13 @@ class Duel(Stored, ipywidgets.VBox):
         wrong = None  # the view whose own backward() left another number
         for view, which in ((left, "the first"), (right, "the second")):
             if self.difference is None and view.grads:
-                found = first_wrong_grad(view.whole, view.grads, which)
-                if isinstance(found, Difference):
+                result = first_wrong_grad(view.whole, view.grads, which)
+                if isinstance(result, Difference):
                     pairs = _Pairs(left.whole, right.whole, 1e-4)
-                    at = found.left if view is left else pairs.back[found.left]
-                    self.difference, say, wrong = found._replace(left=at, right=pairs.twin[at]), found.say, view
-                elif found:
-                    say = f"**They agree** in every value and every rule. {found}"
+                    at = result.left if view is left else pairs.back[result.left]
+                    self.difference, say, wrong = result._replace(left=at, right=pairs.twin[at]), result.say, view
+                elif result:
+                    say = f"**They agree** in every value and every rule. {result}"
         if self.difference:
             self._mark(self.difference, wrong)
         self.sentence = say.replace("**", "")
@@ -472,8 +472,8 @@ class Duel(Stored, ipywidgets.VBox):
 
     def _mark(self, d: Difference, wrong: GraphView | None) -> None:
         """Both numbers on both cards. `wrong`: the view whose own backward() wrote the first of them."""
-        for view, node, (ours, theirs) in ((self.left, d.left, d.numbers), (self.right, d.right, d.numbers[::-1])):
-            rows = [(f"≠ {d.caption}", ours), ("there", theirs)]
+        for view, node, (first, other) in ((self.left, d.left, d.numbers), (self.right, d.right, d.numbers[::-1])):
+            rows = [(f"≠ {d.caption}", first), ("there", other)]
             if wrong is not None:
                 rows = [("✗ wrote" if view is wrong else "✗ other wrote", d.numbers[0]), ("✓ right is", d.numbers[1])]
             view.mark(node, rows, d.step)

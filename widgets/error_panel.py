@@ -172,10 +172,14 @@ def short(
         if shell.colors.lower() != "nocolor"
         else f"{etype.__name__}: {sentence}"
     )
-    said = getattr(error, "minigrad", None)
-    told = explanation(said.did, said.why, said.instead, said.chapter) if isinstance(said, Explanation) else ""
+    message = getattr(error, "minigrad", None)
+    text = (
+        explanation(message.did, message.why, message.instead, message.chapter)
+        if isinstance(message, Explanation)
+        else ""
+    )
     notes = [
-        note for note in getattr(error, "__notes__", ()) if whole or note.strip() != told
+        note for note in getattr(error, "__notes__", ()) if whole or note.strip() != text
     ]  # the panel says the same
     return [head, *_lines_of(last), *notes, *["%tb shows the whole traceback."] * whole]
 

@@ -73,10 +73,10 @@ class Input:
             from minigrad import api
 
             return api.tensor(float(x), requires_grad=True)
-        made = Value(x, label=self.name)
-        if hasattr(made, "_code"):
-            del made._code  # no line of the learner's made it
-        return made
+        result = Value(x, label=self.name)
+        if hasattr(result, "_code"):
+            del result._code  # no line of the learner's made it
+        return result
 
 
 def own_class(program: CellProgram, names: Mapping[str, Any]) -> type | None:
@@ -95,13 +95,13 @@ def own_class(program: CellProgram, names: Mapping[str, Any]) -> type | None:
 
 def _made(kind: type, x: float, name: str) -> Any:
     try:
-        made = kind(x)
+        result = kind(x)
     except Exception as error:
         raise Sorry(f"%%explore makes {name} with {kind.__name__}({x:g}), and that failed: {error}. Give the class a constructor that "
                     "takes one number, or compute with minigrad's Value.") from None  # fmt: skip
-    if hasattr(made, "label") and not made.label:
-        made.label = name
-    return made
+    if hasattr(result, "label") and not result.label:
+        result.label = name
+    return result
 
 
 def read_inputs(line: str) -> list[Input]:
@@ -193,6 +193,6 @@ class Exploration(Stored, ipywidgets.VBox):
         return f"at {at}\n{self.view!r}" + (f"\n{self.sentence}" if self.sentence else "")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        found = super()._repr_mimebundle_(**kwargs)
-        data = found[0] if isinstance(found, tuple) else found or {}
+        result = super()._repr_mimebundle_(**kwargs)
+        data = result[0] if isinstance(result, tuple) else result or {}
         return {**data, "text/plain": repr(self), "image/svg+xml": self.view.svg()}

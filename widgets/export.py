@@ -70,20 +70,20 @@ Draw = Callable[
 ]  # the picture after some events; `least`: pixels wide at least, `lines`: of words below it, at least
 
 
-def drawing(trace: Trace, picture: Picture, result: str, width: float, shown: Trace) -> Draw:
+def drawing(trace: Trace, picture: Picture, result: str, width: float, visible: Trace) -> Draw:
     """How the graph of a trace is drawn after some events of `shown`, which may have more cards, and so more events. result: its name."""
 
     def draw(step: int | None = None, **options: Any) -> str:
-        at = step if step is None or trace is shown else _same_moment(shown, trace, step)
+        at = step if step is None or trace is visible else _same_moment(visible, trace, step)
         return static.svg(trace, picture, at, width=width, result=result, **options)
 
     return draw
 
 
-def _same_moment(shown: Trace, trace: Trace, step: int) -> int:
+def _same_moment(visible: Trace, trace: Trace, step: int) -> int:
     """The event of a trace that is as far through its forward or backward pass."""
     (forward, total), (ahead, end) = (
-        (sum(e["phase"] == "forward" for e in t["steps"]), len(t["steps"])) for t in (shown, trace)
+        (sum(e["phase"] == "forward" for e in t["steps"]), len(t["steps"])) for t in (visible, trace)
     )
     if step <= forward:
         return round(ahead * step / max(1, forward))
@@ -105,8 +105,8 @@ def animation(draw: Draw, total: int, kind: str, dark: bool = False, scale: floa
 
         # A GIF is not half transparent: the rounded corners stand on the card's colour, which is that of the top edge's middle.
         ground = images[0].getpixel((images[0].width // 2, 3))
-        whole = [Image.alpha_composite(Image.new("RGBA", image.size, ground), image) for image in images]
-        first, *rest = [image.convert("RGB").quantize(128, dither=Image.Dither.NONE) for image in whole]
+        full = [Image.alpha_composite(Image.new("RGBA", image.size, ground), image) for image in images]
+        first, *rest = [image.convert("RGB").quantize(128, dither=Image.Dither.NONE) for image in full]
         first.save(out, "GIF", save_all=True, append_images=rest, duration=times, loop=0)
     else:
         images[0].save(out, "PNG", save_all=True, append_images=images[1:], duration=times, loop=0)

@@ -299,13 +299,13 @@ class Folds:
     def _called(self, members: Sequence[int]) -> Title:
         """Operations are called after the variable that the last of them is, or was; after the function or the turn of a loop that made
         them; after their lines; or after the next variable that they are a part of."""
-        made = [m for m in members if self.nodes[m]["kind"] == "operation"] or [*members]
-        last = self.nodes[made[-1]]
+        results = [m for m in members if self.nodes[m]["kind"] == "operation"] or [*members]
+        last = self.nodes[results[-1]]
         if last["named"]:
             return Title(last["label"])
-        call, source = self.calls.get(frozenset(made)), last["source"]
-        after = self.next.get(made[-1], -1)
-        complete = after < 0 or self._statement(after) != self._statement(made[-1])
+        call, source = self.calls.get(frozenset(results)), last["source"]
+        after = self.next.get(results[-1], -1)
+        complete = after < 0 or self._statement(after) != self._statement(results[-1])
         if source and (variable := _variable(source["text"], None if complete else source.get("span", (0, 0)))):
             turn = call.turn if call is not None else 0
             return Title(variable, f"turn {turn}" if turn else f"line {source['line']}", turn=turn)
@@ -317,10 +317,10 @@ class Folds:
             and source.get("span", (0, 0))[0] <= 8
         ):
             return Title(returned[1])
-        lines = [found["line"] for m in made if (found := self.nodes[m]["source"])]
+        lines = [result["line"] for m in results if (result := self.nodes[m]["source"])]
         if lines:
             return Title(f"line {lines[0]}" if len({*lines}) == 1 else f"lines {min(lines)}–{max(lines)}")
-        next_ = self._variable_after(made[-1])
+        next_ = self._variable_after(results[-1])
         if next_ < 0:
             return Title(f"up to {last['label']}", open=True)
         label = self.nodes[next_]["label"]
@@ -478,9 +478,9 @@ class Folds:
 
     def frames(self, open_: set[int]) -> list[Fold]:
         """The open folds that have a frame: those with a name, outer ones first."""
-        shown = [f for f in self.folds if f.key in open_ and f is not self.root and all(k in open_ for k in self.outside(f))
+        visible = [f for f in self.folds if f.key in open_ and f is not self.root and all(k in open_ for k in self.outside(f))
                  and (len(f.children) > 1 or f.folds)]  # fmt: skip
-        return sorted(shown, key=lambda f: (-len(f.members), -f.key))
+        return sorted(visible, key=lambda f: (-len(f.members), -f.key))
 
     def outside(self, fold: Fold) -> list[int]:
         """The folds around a fold, innermost first, with the root."""
@@ -533,14 +533,14 @@ def _variable(text: str, span: Sequence[int] | None) -> str:
     ('h', 'c', '', 'q, k')
     """
     one = r"[\w.]+(?:\[\w+\])?"
-    found = re.match(rf"({one}(?:, ?{one})*)\s*(?:[-+*/@]|//|\*\*)?=(?!=)\s*", text)
+    match = re.match(rf"({one}(?:, ?{one})*)\s*(?:[-+*/@]|//|\*\*)?=(?!=)\s*", text)
     if (
-        not found
+        not match
         or span
-        and (span[1] < len(text.rstrip(") ;")) or text[: span[0]].rstrip("( ") not in ("", found[0].rstrip()))
+        and (span[1] < len(text.rstrip(") ;")) or text[: span[0]].rstrip("( ") not in ("", match[0].rstrip()))
     ):
         return ""
-    return found[1]
+    return match[1]
 
 
 LONGEST = 1_000  # of a long row, no longer blocks are looked for: that would be quadratic
@@ -601,15 +601,15 @@ class Folded:
         self.arrays: list[int] = []  # shown array -> the whole trace's
         self.after: dict[int, int] = {}  # a leaf in a fold -> how many events it takes until its gradient is complete
         crossing = [e for e in whole["edges"] if self.new[e["source"]] != self.new[e["target"]]]
-        shown = self._shown_nodes(crossing)
-        self.shown_edges = self._merged_edges(crossing, shown)
-        part: dict[str, Any] = {**whole, "root": self.new[whole["root"]], "nodes": shown, "edges": self.shown_edges}
+        visible = self._shown_nodes(crossing)
+        self.shown_edges = self._merged_edges(crossing, visible)
+        part: dict[str, Any] = {**whole, "root": self.new[whole["root"]], "nodes": visible, "edges": self.shown_edges}
         part.pop("groups", None)  # its members are nodes of the whole trace
-        part["steps"] = self._steps(shown)
-        for node in shown:
+        part["steps"] = self._steps(visible)
+        for node in visible:
             for held in node.get("parameters", ()):
                 held["after"] = self.after.get(held["after"], len(part["steps"]) + 1)
-        self._renumber(shown)
+        self._renumber(visible)
         if "arrays" in part:
             self._slim(part)
         self.trace = cast(Trace, part)
@@ -622,21 +622,21 @@ class Folded:
             if old in self.owner:
                 leaving.setdefault(self.owner[old].key, set()).add(old)
         modules = {m: f.name for m, f in self.owner.items() if f.name in self.folds.modules}
-        shown: list[dict[str, Any]] = []
+        visible: list[dict[str, Any]] = []
         for i, old in enumerate(self.of):
             if old in self.owner:
-                shown.append(self._fold_node(i, self.owner[old], leaving.get(self.owner[old].key, set())))
+                visible.append(self._fold_node(i, self.owner[old], leaving.get(self.owner[old].key, set())))
                 continue
-            shown.append({**nodes[old], "id": i})
+            visible.append({**nodes[old], "id": i})
             if "formula" in nodes[old]:
-                shown[-1]["formula"] = with_nodes(nodes[old]["formula"], self._operand)
-                self._speak(shown[-1], nodes[old], modules)
+                visible[-1]["formula"] = with_nodes(nodes[old]["formula"], self._operand)
+                self._speak(visible[-1], nodes[old], modules)
         labels: dict[str, int] = {}
-        for node in shown:  # two folds may have one name
+        for node in visible:  # two folds may have one name
             if node["kind"] == "fold":
                 labels[node["label"]] = turn = labels.get(node["label"], 0) + 1
                 node["label"] += "" if turn == 1 else f" ({turn})"
-        return shown
+        return visible
 
     def _operand(self, i: int) -> list:
         """A node in a formula: by its name where its card is closed."""
@@ -669,7 +669,7 @@ class Folded:
                 node["parameters"] = held
         return node
 
-    def _merged_edges(self, crossing: list[Edge], shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _merged_edges(self, crossing: list[Edge], visible: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """One edge for all those between the same two cards, unless neither is a fold."""
         edges = self.whole["edges"]
         merged: dict[tuple[int, int, int], list[int]] = {}
@@ -687,7 +687,7 @@ class Folded:
                 edge["slope"] = with_nodes(edge["slope"], self._operand)
             if slot < 0:
                 edge["slot"] = 0
-                if shown[target]["kind"] == "fold" or len({edges[e]["source"] for e in group}) > 1:
+                if visible[target]["kind"] == "fold" or len({edges[e]["source"] for e in group}) > 1:
                     edge["amount"] = True
                 if len(group) > 1 or "amount" in edge:
                     edge["local_text"] = ""
@@ -702,9 +702,9 @@ class Folded:
                 edge["local"] = _json(local) if self.whole["engine"] == "value" else None
         return out
 
-    def _renumber(self, shown: list[dict[str, Any]]) -> None:
+    def _renumber(self, visible: list[dict[str, Any]]) -> None:
         """Give what nodes and edges say about other nodes the numbers of the shown ones."""
-        for node in shown:
+        for node in visible:
             if "cut" in node:
                 sources = dict.fromkeys(self.new[s] for s in node["cut"]["sources"])
                 node["cut"] = {**node["cut"], "sources": [k for k in sources if k != node["id"]]}
@@ -718,15 +718,15 @@ class Folded:
             if "makes" in edge:
                 edge["makes"] = sorted({self.new[n] for n in edge["makes"]})
 
-    def _speak(self, shown: dict[str, Any], node: Node, modules: dict[int, str]) -> None:
+    def _speak(self, visible: dict[str, Any], node: Node, modules: dict[int, str]) -> None:
         """Write a node's formula with the names of the modules that its operands are folded into."""
         if modules.keys().isdisjoint(operands(node["formula"])):
             return
         tree = with_nodes(node["formula"], lambda i: ["name", modules.get(i) or self.whole["nodes"][i]["label"]])
         text = write(tree, lambda i: Text("")).text
         if node["label"] == node["expr"]:
-            shown["label"] = text
-        shown["expr"] = text
+            visible["label"] = text
+        visible["expr"] = text
 
     def _held(self, fold: Fold) -> list[Held]:
         """The parameters of a layer; of a fold that has more of them none. `after` is the leaf, until the events are known."""
@@ -738,20 +738,20 @@ class Folded:
         return [Held(name=n["label"].rpartition(".")[2], shape=n["shape"], array=n["array"], grad_array=n.get("grad_array"), after=n["id"])
                 for n in leaves]  # fmt: skip
 
-    def _steps(self, shown: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    def _steps(self, visible: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The events of the shown trace. A fold computes, and passes a gradient along an edge, when its last operation does."""
         new_edge, steps = self.new_edge, self.whole["steps"]
         out: list[dict[str, Any]] = []
         final = {new_edge[s["edge"]]: k for k, s in enumerate(steps) if s["edge"] is not None and s["edge"] in new_edge}
         for k, step in enumerate(steps):
             at = self.new[step["node"]]
-            node = shown[at]
+            node = visible[at]
             event: dict[str, Any] = {**step, "node": at}
             if step["edge"] is not None:
                 edge = new_edge.get(step["edge"])
                 if edge is None or final[edge] != k:
                     continue
-                out.append(self._sent(event, edge, node, shown[self.shown_edges[edge]["source"]]))
+                out.append(self._sent(event, edge, node, visible[self.shown_edges[edge]["source"]]))
             elif node["kind"] != "fold" or step["kind"] in ("seed", "error"):
                 out.append(event)
             elif step["kind"] == "accumulate":
@@ -830,8 +830,8 @@ def _became(nodes: list[Node]) -> Became:
     """What became of the operations of a fold in a compiled step, in their order. What costs nothing counts only where it is all."""
     parts = [n["became"] for n in nodes if "became" in n]
 
-    def of(found: Iterable[list[str]]) -> list[str]:
-        names = dict.fromkeys(name for one in found for name in one)
+    def of(result: Iterable[list[str]]) -> list[str]:
+        names = dict.fromkeys(name for one in result for name in one)
         return [name for name in names if name not in FREE] or [*names]
 
     return Became(
@@ -866,19 +866,27 @@ def at_point(trace: Trace, values: Any, grads: Any, locals_: Any, arrays: Any = 
         for a, wide in zip(trace["arrays"], array_widths(trace), strict=True):
             low, high, mean, std, odd, *cells = (_json(float(x)) for x in arrays[at : at + wide])
             at += wide
-            kept = [
+            remaining = [
                 None if old is None else "nan" if x is None else x for old, x in zip(a["cells"], cells, strict=True)
             ]
             out["arrays"].append(
-                {**a, "low": low, "high": high, "mean": mean, "std": std, "odd": int(cast(float, odd)), "cells": kept}
+                {
+                    **a,
+                    "low": low,
+                    "high": high,
+                    "mean": mean,
+                    "std": std,
+                    "odd": int(cast(float, odd)),
+                    "cells": remaining,
+                }
             )
     return cast(Trace, out)
 
 
-def notice(whole: Trace, shown: Trace) -> str:
+def notice(whole: Trace, visible: Trace) -> str:
     """A sentence about a view that is folded, "" if nothing is."""
-    folds = [n for n in shown["nodes"] if n["kind"] == "fold"]
+    folds = [n for n in visible["nodes"] if n["kind"] == "fold"]
     if not folds:
         return ""
-    return (f"{len(whole['nodes']):,} nodes on {len(shown['nodes'])} cards. A stacked card stands for many nodes: click it, or press Enter,"
-            " to open it; click its frame to close it again.")  # fmt: skip
+    counts = f"{len(whole['nodes']):,} nodes on {len(visible['nodes'])} cards."
+    return f"{counts} A stacked card stands for many nodes: click it, or press Enter, to open it; click its frame to close it again."

@@ -79,9 +79,9 @@ def four_runs() -> LessonView:
     """Training loss and validation loss of four runs, and the loss of each on new digits."""
     import matplotlib.pyplot as plt
 
-    found = runs()
+    result = runs()
     figure, axes = plt.subplots(2, 2, figsize=(8.4, 5.2), sharex=True)
-    for (name, its), ax in zip(found.items(), axes.flat, strict=True):
+    for (name, its), ax in zip(result.items(), axes.flat, strict=True):
         ax.plot(its.train, "C0", linewidth=1, label="training")
         ax.plot(its.validation, "C1", label="validation")
         ax.set(title=f"{name}: {its.new:.1f} on new digits", ylim=(0, 6 if max(its.validation) < 10 else None))
@@ -94,5 +94,5 @@ def four_runs() -> LessonView:
         "Training loss and validation loss over 150 steps. A: the training loss is a saw, up to 4 and down to 0.5 about every "
         "five steps, and validation swings around 3. B: both fall together and end near 0.1. C: the training loss falls to 0; validation "
         "falls a little until step 20 and then rises to 4. D, on an axis ten times as long: both jump to 20 and more and do not settle. "
-        f"Loss on new digits: {', '.join(f'{name} {its.new:.1f}' for name, its in found.items())}.",
+        f"Loss on new digits: {', '.join(f'{name} {its.new:.1f}' for name, its in result.items())}.",
     )

@@ -141,43 +141,43 @@ class GraphView(Fronted):
 
     def _opening_level(self) -> str:
         """ "network" if there is one that is no smaller picture as cards, else "operations"."""
-        found = self._subject.network
-        return "network" if found and found.operations > CARDS else "operations"
+        result = self._subject.network
+        return "network" if result and result.operations > CARDS else "operations"
 
     def _steepest(self) -> int | None:
         """The parameter that the result of a network depends on most."""
-        found, subject = self._subject.network, self._subject
-        if found is None or not subject.tape or not found.plan["parameters"]:
+        result, subject = self._subject.network, self._subject
+        if result is None or not subject.tape or not result.plan["parameters"]:
             return None
         return int(
-            numpy.nanargmax(numpy.abs(numpy.nan_to_num(Numbers(found.plan, subject.network_row()).parameter_grads)))
+            numpy.nanargmax(numpy.abs(numpy.nan_to_num(Numbers(result.plan, subject.network_row()).parameter_grads)))
         )
 
     def slide(self, parameter: int) -> None:
         """Put a parameter of the network on the slider, by its number in the plan."""
-        found = self._subject.network
-        if found is not None and self._level == "network" and 0 <= parameter < len(found.plan["parameters"]):
+        result = self._subject.network
+        if result is not None and self._level == "network" and 0 <= parameter < len(result.plan["parameters"]):
             self._slid = parameter
             self._present(self.step)
 
     def _network_state(self) -> dict[str, Any]:
         """The state of the network level: its columns as a trace, its plan and its numbers."""
         subject = self._subject
-        found = cast(Network, subject.network)
+        result = cast(Network, subject.network)
         row = subject.network_row()
-        shown = network_trace(found, Numbers(found.plan, row), subject.title, subject.sources)
-        drawn: dict[str, Any] = {"plan": _bytes(found.plan, None), "numbers": row.astype("<f8").tobytes()}
+        visible = network_trace(result, Numbers(result.plan, row), subject.title, subject.sources)
+        drawn: dict[str, Any] = {"plan": _bytes(result.plan, None), "numbers": row.astype("<f8").tobytes()}
         if self._slid is not None:
             with contextlib.suppress(ValueError):  # an operation that the tape does not know
                 drawn["moved"] = self._moved(self._slid)
         if self._mark:
-            drawn["mark"] = self._mark_on_network(found, self._mark, shown)
+            drawn["mark"] = self._mark_on_network(result, self._mark, visible)
         if self._looked:
             cell, sample = self._looked
-            shown, inner = opened(shown, found, cell, sample, *subject.look(cell, sample))
+            visible, inner = opened(visible, result, cell, sample, *subject.look(cell, sample))
             drawn["inner"] = _bytes(inner, None)
         return {
-            "trace": dict(shown), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
+            "trace": dict(visible), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
             "notice": " ".join(subject.words).strip(), "picture": dict(w=0, h=0, cards=[], wires=[]),
             "network": drawn,
         }  # fmt: skip
@@ -186,8 +186,8 @@ class GraphView(Fronted):
         """All numbers of the network as one of its parameters moves: a slider, and the curve of the result."""
         subject = self._subject
         most = MOVED if subject.tape else ASKED
-        found = subject.sweep_parameter(parameter, min(SLIDE, most // (8 * len(subject.network_row()))))
-        packed = [numpy.asarray(x, "<f8").tobytes() for x in found]
+        result = subject.sweep_parameter(parameter, min(SLIDE, most // (8 * len(subject.network_row()))))
+        packed = [numpy.asarray(x, "<f8").tobytes() for x in result]
         return {"parameter": parameter, "points": packed[0], "rows": packed[1]}
 
     def _take_folds(self) -> None:
@@ -214,33 +214,33 @@ class GraphView(Fronted):
         """The state of the view: the trace with closed folds as single cards, its layout, and the tables of the sliders."""
         if self._level == "network":
             return self._network_state()
-        subject, whole = self._subject, self.whole
-        plain = self._open >= self._folds.everything() and len(whole["nodes"]) <= self._limit
-        part = Folded(whole, self._folds, self._open)
+        subject, full = self._subject, self.whole
+        plain = self._open >= self._folds.everything() and len(full["nodes"]) <= self._limit
+        part = Folded(full, self._folds, self._open)
         if subject.moved and not self._alone(part):
             part = Folded(
                 subject.now(), self._folds, self._open
             )  # no slider is left that would say where the inputs stand
         self._part = part
-        shown = whole if plain else part.trace
+        visible = full if plain else part.trace
         self._at_id = self._alone(part) if self._sliders else {}
         mark = self._mark and self._mark._replace(node=part.new[self._mark.node], at=self._mark.at if plain else 0)
         inputs = {str(k): subject.at[i] for k, i in self._at_id.items()}
         leaves, recorded = [*self._at_id], {str(k): subject.start[i] for k, i in self._at_id.items()}
         return {
-            "trace": dict(shown), "leaves": leaves, "recorded": recorded, "inputs": inputs,
-            "sweeps": [self._sweep(leaf, shown, recorded, inputs) for leaf in leaves[: sweeps.FIRST]],
-            "notice": " ".join([*subject.words, "" if plain else notice(whole, shown)]).strip(),
-            "picture": self._laid_out(shown, [] if plain else self._frames(), mark),
+            "trace": dict(visible), "leaves": leaves, "recorded": recorded, "inputs": inputs,
+            "sweeps": [self._sweep(leaf, visible, recorded, inputs) for leaf in leaves[: sweeps.FIRST]],
+            "notice": " ".join([*subject.words, "" if plain else notice(full, visible)]).strip(),
+            "picture": self._laid_out(visible, [] if plain else self._frames(), mark),
             "can_fold": bool(self._folds.root.folds), "network": {"level": "operations"} if subject.network else {},
         }  # fmt: skip
 
-    def _laid_out(self, shown: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
+    def _laid_out(self, visible: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
         """Where everything stands, and where in bands for a narrower stage."""
-        picture = layout(shown, frames, mark=mark)
+        picture = layout(visible, frames, mark=mark)
         self._framing = frames, mark
         wraps = (
-            narrower(shown, picture, frames, mark, self._wide, self._layered)
+            narrower(visible, picture, frames, mark, self._wide, self._layered)
             if self._stage or picture["w"] > WIDE
             else []
         )
@@ -294,7 +294,7 @@ class GraphView(Fronted):
         stacked = int(height / ROW) * columns
         cells = stacked if width < NARROW else max(stacked, int(width / wide) * int(height / high))
         first = room = min(count, max(LEAST, cells))
-        found = self._open
+        result = self._open
         tried = set()
         for cards in range(count, room, -1) if self._layered and width >= NARROW and count <= LAYERS else ():
             opening = self._opening(cards)
@@ -304,9 +304,9 @@ class GraphView(Fronted):
         while True:
             opening = self._opening(room, at_most=True) if room < count else self._open
             cards = self._folds.count(opening)
-            if cards < self._folds.count(found) and (room == first or cards >= LEAST or not self._layered):
-                found = opening
-            if room <= LEAST or self._zoom(found, width, height) >= ENOUGH:
+            if cards < self._folds.count(result) and (room == first or cards >= LEAST or not self._layered):
+                result = opening
+            if room <= LEAST or self._zoom(result, width, height) >= ENOUGH:
                 break
             fewer = max(LEAST, room * 4 // 5)
             room = stacked if fewer < stacked < room else fewer  # as many as a column shows are always tried
@@ -315,11 +315,11 @@ class GraphView(Fronted):
         ):  # layers without their heat maps, before there are next to none
             opening = self._opening(room, at_most=True)
             if (
-                self._folds.count(found) < LEAST <= self._folds.count(opening)
+                self._folds.count(result) < LEAST <= self._folds.count(opening)
                 and self._zoom(opening, width, height) >= ENOUGH
             ):
                 return opening
-        return found
+        return result
 
     def _zoom(self, open_: set[int], width: int, height: int) -> float:
         """How large the cards are on a stage of this size, in the picture that shows them largest, if these folds are open."""
@@ -364,13 +364,13 @@ class GraphView(Fronted):
         place = {fold.key: k for k, fold in enumerate(folds)}
         return [Framed(f.key, f.name, sorted({part.new[m] for m in f.members}), place.get(f.parent, -1)) for f in folds]
 
-    def _sweep(self, leaf: int, shown: Any, recorded: Mapping[str, float], inputs: Mapping[str, float]) -> Sweep:
+    def _sweep(self, leaf: int, visible: Any, recorded: Mapping[str, float], inputs: Mapping[str, float]) -> Sweep:
         """Everything a slider can reach while the other inputs stand still."""
         tape = self._subject.tape
-        room = sweeps.room(shown, len(self._at_id), tape.seconds if "arrays" in shown else None)
+        room = sweeps.room(visible, len(self._at_id), tape.seconds if "arrays" in visible else None)
         points = sweeps.slider_points(recorded[str(leaf)], inputs[str(leaf)], room)
         rows = self._part.columns(*self._subject.sweep(self._at_id[leaf], points))
-        return sweeps.pack(leaf, inputs, shown, points, rows)
+        return sweeps.pack(leaf, inputs, visible, points, rows)
 
     def _sweep_now(self, leaf: int) -> Sweep:
         return self._sweep(leaf, self.trace, self.recorded, self.inputs)
@@ -426,27 +426,27 @@ class GraphView(Fronted):
 
     def look(self, cell: int, sample: int = 0) -> None:
         """Open a neuron of the network in its place, with the numbers of one sample; a number below 0 closes it."""
-        found = self._subject.network
-        if found is None or self._level != "network":
+        result = self._subject.network
+        if result is None or self._level != "network":
             return
         inside = (
-            found.plan["columns"][0]["cells"][-1] < cell < len(found.plan["cells"])
-            and 0 <= sample < found.plan["samples"]
+            result.plan["columns"][0]["cells"][-1] < cell < len(result.plan["cells"])
+            and 0 <= sample < result.plan["samples"]
         )
         event = self.trace["steps"][self.step - 1] if self.step else None
         self._looked = (cell, sample) if inside else None
         with self.hold_sync():
             self._present()
-            self.step = self._same_event(event, len(parts(found.plan)))
+            self.step = self._same_event(event, len(parts(result.plan)))
 
     def _same_event(self, event: Any, columns: int) -> int:
         """The index of the equivalent event after the state has changed. An event inside a neuron that was closed becomes its layer's."""
         if event is None:
             return 0
         steps = self.trace["steps"]
-        wanted = (event["phase"], event["kind"], event["node"], event["edge"])
-        found = [k for k, s in enumerate(steps, 1) if (s["phase"], s["kind"], s["node"], s["edge"]) == wanted]
-        return found[0] if found and event["node"] < columns else _forward(self.trace)
+        requested = (event["phase"], event["kind"], event["node"], event["edge"])
+        results = [k for k, s in enumerate(steps, 1) if (s["phase"], s["kind"], s["node"], s["edge"]) == requested]
+        return results[0] if results and event["node"] < columns else _forward(self.trace)
 
     def _keeping_place(self) -> None:
         """Send the new state at the equivalent event: at the end of the forward pass, or at the same fraction of all events."""
@@ -463,10 +463,10 @@ class GraphView(Fronted):
         self._subject, self._mark = Subject(root, names, self._second, self._limit), None
         self._level, self._looked = self._level if self._subject.network else "operations", None
         self._slid = self._steepest()
-        kept, old, step, total = (self._open, self._at_first, self._last), self._folds, self.step, self.total
+        saved, old, step, total = (self._open, self._at_first, self._last), self._folds, self.step, self.total
         self._take_folds()
         if old and self._folds and [f.name for f in old.folds] == [f.name for f in self._folds.folds]:
-            self._open, self._at_first, self._last = kept
+            self._open, self._at_first, self._last = saved
         with self.hold_sync():
             self._keeping_place()
             if self.total == total:
@@ -477,25 +477,25 @@ class GraphView(Fronted):
         self._mark = Mark(node, rows, at)
         self._present()
 
-    def _place(self, found: Network, node: int) -> tuple[str, int, int]:
+    def _place(self, result: Network, node: int) -> tuple[str, int, int]:
         """The part, the cell (-1: none) and the sample of a network picture in which a node is, or the first result that uses it is."""
         users: dict[int, list[int]] = {}
         for e in self.whole["edges"]:
             users.setdefault(e["source"], []).append(e["target"])
         near = [node]
         for n in near:
-            if place := found.place(n):
+            if place := result.place(n):
                 return place
             near += [user for user in users.get(n, ()) if user not in near]
-        return parts(found.plan)[-1], -1, 0
+        return parts(result.plan)[-1], -1, 0
 
-    def _mark_on_network(self, found: Network, mark: Mark, shown: Trace) -> dict[str, Any]:
+    def _mark_on_network(self, result: Network, mark: Mark, visible: Trace) -> dict[str, Any]:
         """The lines beside a neuron, or beside the error or the loss, in one sample, from its layer's event on."""
-        part, cell, sample = self._place(found, mark.node)
+        part, cell, sample = self._place(result, mark.node)
         backward = mark.at > _forward(self.whole)
-        at = parts(found.plan).index(part)
-        same = [k for k, s in enumerate(shown["steps"], 1) if s["phase"] == ("backward" if backward else "forward")
-                and at == (s["node"] if s["edge"] is None else shown["edges"][s["edge"]]["source"])]  # fmt: skip
+        at = parts(result.plan).index(part)
+        same = [k for k, s in enumerate(visible["steps"], 1) if s["phase"] == ("backward" if backward else "forward")
+                and at == (s["node"] if s["edge"] is None else visible["edges"][s["edge"]]["source"])]  # fmt: skip
         return {"part": part, "cell": cell, "sample": sample, "rows": mark.rows, "at": min(same, default=0)}
 
     def _inner(self, key: int) -> set[int]:
@@ -515,10 +515,8 @@ class GraphView(Fronted):
         """The trace that is shown, with the numbers that are shown."""
         if not self._subject.moved or self._level == "network":
             return cast(Trace, self.trace)
-        whole = self._subject.now()
-        return (
-            whole if len(self.trace["nodes"]) == len(whole["nodes"]) else Folded(whole, self._folds, self._open).trace
-        )
+        full = self._subject.now()
+        return full if len(self.trace["nodes"]) == len(full["nodes"]) else Folded(full, self._folds, self._open).trace
 
     # Messages from the browser
 
@@ -526,7 +524,7 @@ class GraphView(Fronted):
         """A slider came to rest: the other sliders' tables are renewed."""
         if self._own or not self._subject.tape:
             return
-        self._subject.put({leaf: float(self.inputs[str(shown)]) for shown, leaf in self._at_id.items()})
+        self._subject.put({leaf: float(self.inputs[str(visible)]) for visible, leaf in self._at_id.items()})
         self.sweeps = [old if sweeps.holds(old, self.inputs) else self._sweep_now(old["node"]) for old in self.sweeps]
 
     def set_state(self, sync_data: dict) -> None:
@@ -556,10 +554,10 @@ class GraphView(Fronted):
         elif kind == "open" and type(what) is int and 0 <= what < len(self.whole["nodes"]):
             self.show(what)
         elif kind == "save" and what in files.KINDS:
-            made = files.content(self, what, dark=bool(content.get("dark")))
+            result = files.content(self, what, dark=bool(content.get("dark")))
             self.send(
                 {"type": "file", "name": files.name_of(cast(Trace, self.trace), what), "mime": files.KINDS[what]},
-                [made],
+                [result],
             )
 
     def find(self, text: str) -> dict[str, Any]:
@@ -607,17 +605,17 @@ class GraphView(Fronted):
             row = Numbers(plan, self._subject.network_row())
             draw = partial(network_picture.svg, plan, row, cast(Trace, self.trace), w=width, mark=mark)
             return partial(draw, sample=mark["sample"]) if mark else draw
-        shown = self.shown_now()
-        first = shown, *self._framing
-        trace, picture = page.fitting(partial(self._fewer, shown), first, width, cast(Picture, self.picture))
+        visible = self.shown_now()
+        first = visible, *self._framing
+        trace, picture = page.fitting(partial(self._fewer, visible), first, width, cast(Picture, self.picture))
         result = self.whole["nodes"][self.whole["root"]]["label"]
-        return export.drawing(trace, picture, result, width, shown)
+        return export.drawing(trace, picture, result, width, visible)
 
-    def _fewer(self, shown: Trace, cards: int) -> page.Scene | None:
+    def _fewer(self, visible: Trace, cards: int) -> page.Scene | None:
         """The picture with more folds closed, so that it has at most `cards` cards."""
         open_ = self._opening(max(cards, LEAST), at_most=True)
         part = Folded(self._subject.now() if self._subject.moved else self.whole, self._folds, open_)
-        if cards < LEAST or len(part.trace["nodes"]) >= len(shown["nodes"]):
+        if cards < LEAST or len(part.trace["nodes"]) >= len(visible["nodes"]):
             return None
         return (
             part.trace,

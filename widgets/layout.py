@@ -343,8 +343,10 @@ def layout(
     texts = [[] if flat else pill_texts(trace, edge) for edge in trace["edges"]]
     links = []  # (edge id, source card, target card, pill width)
     for edge in trace["edges"]:
-        said = texts[edge["id"]]
-        room = max((18 + PILL_CHAR * len(t) for t in said), default=0.0) if said else pill_width(edge["local_text"])
+        message = texts[edge["id"]]
+        room = (
+            max((18 + PILL_CHAR * len(t) for t in message), default=0.0) if message else pill_width(edge["local_text"])
+        )
         kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
         quiet = (
             flat or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
@@ -441,10 +443,10 @@ def _tags(trace: Trace, links: list, column: list[int]) -> dict[int, float]:
 
 def _users(links: list) -> list[tuple[int, list[int]]]:
     """What uses each card, in the order of the cards."""
-    found: dict[int, list[int]] = {}
+    results: dict[int, list[int]] = {}
     for _, source, target, _ in links:
-        found.setdefault(source, []).append(target)
-    return sorted(found.items())
+        results.setdefault(source, []).append(target)
+    return sorted(results.items())
 
 
 def _frames(cards: list[Card], frames: Sequence[Framed], tags: list[tuple[int, Tag]]) -> list[Frame]:

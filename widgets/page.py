@@ -26,9 +26,9 @@ Scene = tuple[Trace, Sequence[Framed], Mark | None]  # the trace, the frames aro
 def pictures(scene: Scene, width: float, drawn: Picture | None = None) -> Iterator[Picture]:
     """The same cards, in the order in which they are tried: each next picture is narrower or lower, and says less. drawn: the first one."""
     trace, frames, mark = scene
-    whole = drawn or layout(trace, frames, mark=mark)
-    yield whole
-    yield from bands(whole, widths=_widths(width))
+    full = drawn or layout(trace, frames, mark=mark)
+    yield full
+    yield from bands(full, widths=_widths(width))
     flat = layout(trace, frames, mark=mark, flat=True)
     yield flat
     yield from bands(flat, widths=_widths(width))
@@ -47,10 +47,10 @@ def choice(pictures: Sequence[Picture], width: float) -> int:
     """Which of these pictures a page of this width shows: the first that can be read, else the one that needs to shrink least; a column
     only where the page is narrow, or where the column is whole and nothing else can be read."""
     narrow = width < (NARROW - PADDING) / ENOUGH
-    whole = [_zoom(p, width) for p in pictures]
+    full = [_zoom(p, width) for p in pictures]
     column = [p.get("column", False) for p in pictures]
-    legible = {c for z, c in zip(whole, column, strict=True) if z >= 1}
-    zooms = [max(z, 1.0) if c and narrow else z for z, c in zip(whole, column, strict=True)]
+    legible = {c for z, c in zip(full, column, strict=True) if z >= 1}
+    zooms = [max(z, 1.0) if c and narrow else z for z, c in zip(full, column, strict=True)]
     some = [k for k, c in enumerate(column) if not c or narrow or legible == {True}]
     best = min(1.0, max(zooms[k] for k in some))
     return next(k for k in some if zooms[k] >= best)
@@ -66,7 +66,7 @@ def fitting(
 ) -> tuple[Trace, Picture]:
     """The cards of `first` in the first picture that fits, or fewer of them. fewer: the graph with at most so many cards, if there is
     such a one, and in the end as a column."""
-    found: list[tuple[Trace, Picture]] = []
+    results: list[tuple[Trace, Picture]] = []
     scene: Scene | None = first
     if len(first[0]["nodes"]) > MOST:
         scene = fewer(MOST) or first
@@ -74,7 +74,7 @@ def fitting(
         for picture in pictures(scene, width, drawn if scene is first else None):
             if _zoom(picture, width) >= 1 or len(picture["cards"]) == 1:
                 return scene[0], picture
-            found.append((scene[0], picture))
+            results.append((scene[0], picture))
         last, scene = scene, fewer(len(scene[0]["nodes"]) * 3 // 4)
-    found.append((last[0], rows(last[0], found[-1][1])))
-    return found[choice([picture for _, picture in found], width)]
+    results.append((last[0], rows(last[0], results[-1][1])))
+    return results[choice([picture for _, picture in results], width)]

@@ -52,24 +52,24 @@ class Minigrad(Configurable):
 
 
 def value_card(x: Any) -> Panel:
-    made = f"{x._op} of {', '.join(number(p.data) for p in x._prev)}" if x._op else "a leaf: nothing made it"
+    text = f"{x._op} of {', '.join(number(p.data) for p in x._prev)}" if x._op else "a leaf: nothing made it"
     slopes = ", ".join("shut" if d is None else number(d) for d in x.slopes)
     return Panel(
         f"Value {x.label}".strip(),
         Facts(
-            ("value", number(x.data)), ("gradient", number(x.grad)), ("made by", made), ("local derivatives", slopes)
+            ("value", number(x.data)), ("gradient", number(x.grad)), ("made by", text), ("local derivatives", slopes)
         ),
     )
 
 
 def tensor_card(x: Any) -> Panel:
     shape = " × ".join(map(str, x.array.shape)) or "one number"
-    made = "a leaf" if x.edge is None else type(x.edge[0]).__name__
+    text = "a leaf" if x.edge is None else type(x.edge[0]).__name__
     grad = "None: never computed" if x._grad is None else "there, see .grad"
     facts = Facts(
         ("shape", shape),
         ("dtype", str(x.dtype)),
-        ("made by", made),
+        ("made by", text),
         ("requires_grad", str(x.requires)),
         ("gradient", grad),
     )

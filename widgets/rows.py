@@ -233,10 +233,10 @@ def _lanes(trace: Trace, cuts: list[CutWire], at: dict[int, Card]) -> dict[tuple
     for k, c in enumerate(cuts):
         ends = _leaves(at[c["source"]]), at[c["target"]]["y"]
         spans[-1 - k, _column(at[c["target"]])] = min(ends), max(ends)
-    taken: dict[int, list[list[tuple[float, float]]]] = {}
+    used: dict[int, list[list[tuple[float, float]]]] = {}
     out: dict[tuple[int, int], int] = {}
     for key, (low, high) in sorted(spans.items(), key=lambda item: (item[1][1] - item[1][0], item[0])):
-        lanes = taken.setdefault(key[1], [])
+        lanes = used.setdefault(key[1], [])
         free = (k for k, others in enumerate(lanes) if all(high < a or b < low for a, b in others))
         out[key] = min(next(free, len(lanes)), MOST - 1)
         if out[key] == len(lanes):

@@ -192,6 +192,6 @@ class RuleCard(Stored, ipywidgets.VBox):
         return repr(self.card)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        found = super()._repr_mimebundle_(**kwargs)
-        data = found[0] if isinstance(found, tuple) else found or {}
+        result = super()._repr_mimebundle_(**kwargs)
+        data = result[0] if isinstance(result, tuple) else result or {}
         return {**data, "text/plain": repr(self), "text/html": self.card._repr_html_()}

@@ -38,8 +38,8 @@ def html(text: str) -> str:
 
 def wrapped(text: str, indent: str = "", first: str | None = None) -> str:
     """Plain text in lines of at most WIDTH; code stays on its line."""
-    kept = re.sub(r"`[^`]*`", lambda m: m[0].replace(" ", "\0"), text)
-    lines = textwrap.wrap(kept, WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent, break_long_words=False,
+    match = re.sub(r"`[^`]*`", lambda m: m[0].replace(" ", "\0"), text)
+    lines = textwrap.wrap(match, WIDTH, initial_indent=indent if first is None else first, subsequent_indent=indent, break_long_words=False,
                           break_on_hyphens=False)  # fmt: skip
     return "\n".join(lines).replace("\0", " ").replace("`", "")
 
@@ -95,8 +95,8 @@ class Facts:
     def html(self) -> str:
         out = []
         for label, say, code in self.facts:
-            said = html(say) if isinstance(say, str) else f'<a href="{escape(say[1])}">{escape(say[0])}</a>'
-            out.append(f"<dt>{escape(label)}</dt><dd>{said}{f'<pre>{escape(code)}</pre>' if code else ''}</dd>")
+            sentence = html(say) if isinstance(say, str) else f'<a href="{escape(say[1])}">{escape(say[0])}</a>'
+            out.append(f"<dt>{escape(label)}</dt><dd>{sentence}{f'<pre>{escape(code)}</pre>' if code else ''}</dd>")
         return f"<dl>{''.join(out)}</dl>"
 
 

@@ -174,12 +174,12 @@ def _wire(trace: Trace, wire: Wire, now: TraceState) -> str:
         look = {"b": "r rb", "f": "c leaf"}.get(kind, "c")
         out += f'<path class="{look}" d="{flag(tag["x"], tag["y"], tag["w"])}"/>'
         out += f'<text class="p n" x="{tag["x"] + tag["w"] / 2 - 3:.1f}" y="{tag["y"] + 4:.1f}">{escape(tag["name"])}</text>'
-    said, wide = wire.get("text"), wire["pw"]
+    message, wide = wire.get("text"), wire["pw"]
     if wide and (
-        back or said and ready
+        back or message and ready
     ):  # a slope is shown once the gradient has gone over it: "× 3" on an arrow says multiply
-        if said:
-            text = said[back]
+        if message:
+            text = message[back]
         else:  # the number may need more room than its formula
             room = max(5, int((wide - 18) / 6.9) - 2)
             text = (
@@ -364,8 +364,8 @@ def _maps(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     for held in node.get("parameters", ()):
         high = held_height(held)
         out.append(f'<text class="l" x="12" y="{y:.0f}">{escape(held["name"])} {heat.shape_text(held["shape"])}</text>')
-        shown = held["array"], held["grad_array"] if now.step >= held["after"] else None
-        for index, x in zip(shown, (12.0, 22 + half), strict=True):
+        visible = held["array"], held["grad_array"] if now.step >= held["after"] else None
+        for index, x in zip(visible, (12.0, 22 + half), strict=True):
             if (a := heat.array_of(trace, index)) is not None:
                 out.append(heat.svg(a, x, y + 5, half, high, min(15.0, high)))
         y += HELD + high
@@ -383,8 +383,8 @@ def _results(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     if node["outs"] != 1:
         return f'<text class="l" x="12" y="42">{node["outs"]} results</text>'
     room = int((card["w"] - 62) / 8.2)
-    found = (node["array"] if node["id"] in now.known else None), now.arrays.get(node["id"])
-    texts = ["·" if i is None else heat.between(trace["arrays"][i], room) for i in found]
+    results = (node["array"] if node["id"] in now.known else None), now.arrays.get(node["id"])
+    texts = ["·" if i is None else heat.between(trace["arrays"][i], room) for i in results]
     return (f'<text class="l" x="12" y="42">value</text><text class="v" x="{right}" y="42">{escape(texts[0])}</text>'
             f'<text class="l" x="12" y="60">grad</text><text class="d" x="{right}" y="60">{escape(texts[1])}</text>')  # fmt: skip
 

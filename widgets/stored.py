@@ -58,8 +58,8 @@ def _quoted(text: str) -> str:
 
 def picture_of(html: str) -> str | None:
     """The SVG that `still` has put into HTML, or None."""
-    found = _PICTURE.search(html)
-    return unescape(found[1]).replace("%23", "#").replace("%25", "%") if found else None
+    match = _PICTURE.search(html)
+    return unescape(match[1]).replace("%23", "#").replace("%25", "%") if match else None
 
 
 class Stored:

@@ -68,20 +68,20 @@ def _for_an_exam(nb: dict) -> None:
 def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
     """Copy the notebooks into `folder`. Returns the new files, and the existing ones, which are left unchanged."""
     folder.mkdir(parents=True, exist_ok=True)
-    new, kept, kernel = [], [], has_kernel()
+    new, saved, kernel = [], [], has_kernel()
     for source in chapters():
         if exam and not re.match(r"(?!00)\d\d_", source.name):
             continue  # the start and the glossary have no exercises
         target = folder / source.name
         if os.path.lexists(target):  # a broken link is a file of the user, too
-            kept.append(target)
+            saved.append(target)
             continue
         content = for_a_learner(source.content, exam, kernel)
         update.write(target, content)  # half a notebook would be "there already" the next time
         if not exam:
             update.record(folder, {source.name: update.edition(content)})
         new.append(target)
-    return new, kept
+    return new, saved
 
 
 def outdated(folder: Path, kept: list[Path]) -> list[str]:
@@ -130,10 +130,10 @@ def complaint(folder: Path, error: OSError) -> str:
     command = "python -m minigrad.course"
     sentence = "the notebooks were not copied.\n\n"
     there = [source for source in chapters() if os.path.isfile(folder / source.name)]
-    if taken := in_the_way(folder):
-        other = taken.with_name(f"{taken.stem}-notebooks")
+    if used := in_the_way(folder):
+        other = used.with_name(f"{used.stem}-notebooks")
         return sentence + explanation(
-            f"{taken} is there already and is not a folder. It stays as it is.",
+            f"{used} is there already and is not a folder. It stays as it is.",
             instead=f"choose a name that is free, for example: {command} {quoted(other)}",
         )
     if error.errno in NOT_OURS:
@@ -190,20 +190,20 @@ def main() -> None:
             parser.error("--update needs a folder that has the course, and no --exam")
         return bring_up_to_date(folder)
     try:
-        new, kept = copy(folder, options.exam)
+        new, saved = copy(folder, options.exam)
     except OSError as error:
         sys.exit(f"minigrad: {complaint(folder, error)}")
     trust(new)
     print(
         f"{len(new)} notebooks copied to {folder}"
-        + (f"; {len(kept)} were there already and stay as they are" if kept else "")
+        + (f"; {len(saved)} were there already and stay as they are" if saved else "")
         + "."
     )
-    if old := outdated(folder, kept):
+    if old := outdated(folder, saved):
         print(
             f"There is a new edition of {', '.join(old)}. To get it: python -m minigrad.course {quoted(folder)} --update"
         )
-    print(f"Next: jupyter lab {quoted(min((*new, *kept)))}")
+    print(f"Next: jupyter lab {quoted(min((*new, *saved)))}")
 
 
 if __name__ == "__main__":

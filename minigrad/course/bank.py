@@ -25,7 +25,7 @@ def recognise(
     An answer that is one piece makes one mistake, the first that fits. Where each entry of an answer is a probe, each wrong entry can have
     its own, and a mistake of several entries explains all of them.
     """
-    found: list[Wrong] = []
+    results: list[Wrong] = []
     left = set(wrong)
     for mistake in ex.bank:
         if not ex.by_entry:
@@ -35,9 +35,9 @@ def recognise(
             if not elsewhere and _shown(ex, mistake, outcomes, inputs or {}):
                 return [mistake]
         elif left & set(mistake.on) and set(mistake.on) <= set(wrong) and _shown(ex, mistake, outcomes, inputs or {}):
-            found.append(mistake)
+            results.append(mistake)
             left -= set(mistake.on)
-    return found
+    return results
 
 
 def _shown(ex: Exercise, mistake: Wrong, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> bool:

@@ -187,22 +187,22 @@ class Check:
         ex = _find(id)
         if self._exam:
             return self.exam()
-        asked = self._hints.get(ex.id, 0)
+        request = self._hints.get(ex.id, 0)
         tiers = list(ex.hints)
-        self._hints[ex.id] = min(asked + 1, len(tiers))
-        if asked >= len(tiers):
+        self._hints[ex.id] = min(request + 1, len(tiers))
+        if request >= len(tiers):
             return Note(
                 f"{ex.id}: that was the last hint",
                 f'All three again:\n{chr(10).join(f"{n}: {t}" for n, t in tiers)}\nThe solution: check.reveal("{ex.id}")',
             )
-        progress.update(ex.id, hints=asked + 1)
-        name, text = tiers[asked]
+        progress.update(ex.id, hints=request + 1)
+        name, text = tiers[request]
         more = (
-            f'\nNext: check.hint("{ex.id}") again gives the {tiers[asked + 1][0].lower()}.'
-            if asked + 1 < len(tiers)
+            f'\nNext: check.hint("{ex.id}") again gives the {tiers[request + 1][0].lower()}.'
+            if request + 1 < len(tiers)
             else ""
         )
-        return Note(f"{ex.id}, hint {asked + 1} of {len(tiers)}: {name}", text + more)
+        return Note(f"{ex.id}, hint {request + 1} of {len(tiers)}: {name}", text + more)
 
     def reveal(self, id: str, even_so: bool = False) -> Note:
         """The solution, after an honest try (any answer that differs from the stub) or with `even_so=True`; then fresh numbers."""

@@ -39,15 +39,15 @@ def _code(data: Mapping[str, Any]) -> str:
 
 def read_claim(metadata: Any) -> Claim | None:
     """The claim in an output's metadata, or None where there is none, or one whose code does not fit."""
-    found = metadata.get(NAME) if isinstance(metadata, dict) else None
-    if not isinstance(found, dict):
+    result = metadata.get(NAME) if isinstance(metadata, dict) else None
+    if not isinstance(result, dict):
         return None
-    data = {name: found.get(name) for name in ("exercise", "score", "program")}
+    data = {name: result.get(name) for name in ("exercise", "score", "program")}
     right = isinstance(data["score"], (int, float)) and all(
         isinstance(data[name], str) for name in ("exercise", "program")
     )
     if not right or not hmac.compare_digest(
-        _code(data), str(found.get("code", "")).encode("ascii", "replace").decode()
+        _code(data), str(result.get("code", "")).encode("ascii", "replace").decode()
     ):
         return None
     return Claim(**data)  # type: ignore[arg-type]
@@ -57,12 +57,12 @@ def fingerprint(source: str) -> str:
     """A hash of a cell's program that comments, layout, magics and calls such as `check(...)` do not change; "" where it does not parse."""
     try:
         body = ast.parse(source).body
-        kept = [
+        remaining = [
             s
             for s in body
             if not isinstance(s, ast.Pass) and not (isinstance(s, ast.Expr) and not isinstance(s.value, ast.Constant))
         ]
-        return hashlib.sha256(ast.unparse(ast.Module(kept, [])).encode("utf-8", "replace")).hexdigest()[:32]
+        return hashlib.sha256(ast.unparse(ast.Module(remaining, [])).encode("utf-8", "replace")).hexdigest()[:32]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ""
 

@@ -185,8 +185,8 @@ class Exercise:
             return tuple(
                 (idea, worth, tuple(p for p in self.probes if p.idea == idea)) for idea, worth in self.ideas.items()
             )
-        whole = sum(probe.weight for probe in self.probes)
-        return tuple((probe.name, probe.weight / whole, (probe,)) for probe in self.probes)
+        full = sum(probe.weight for probe in self.probes)
+        return tuple((probe.name, probe.weight / full, (probe,)) for probe in self.probes)
 
     def earned(self, right: Collection[str]) -> tuple[tuple[str, float, bool], ...]:
         """(name, its part of the points, whether it is earned) of each of `parts`, when the probes named in `right` are right."""

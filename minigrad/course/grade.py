@@ -56,24 +56,24 @@ def grade(
         raise SystemExit(
             f"No exercise is named {', '.join(only)}. Chapters: {', '.join(exercises.chapters())}; an exercise: 05.b"
         )
-    found = collect(submissions)
+    result = collect(submissions)
     setting = Setting(key, round, ids, (str(submissions.resolve()), str(out.resolve())), tuple(container))
     about = _about(setting)
     tasks = [
         Task(s.student, hashlib.sha256(f"{about} {s.fingerprint()}".encode()).hexdigest(), tuple(s.sources), tuple(s.problems),
              tuple(sorted(s.lms.items())))
-        for s in found
+        for s in result
     ]  # fmt: skip
     missing = (
-        call_the_roll(found, read_students(students)) if students else []
+        call_the_roll(result, read_students(students)) if students else []
     )  # computed after the tasks, so editing the roster does not regrade
 
     def report(graded: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
         """Write what comes out of the records of all students."""
         records = list(missing)
-        for submission, task in zip(found, tasks, strict=True):
-            record, said = graded[task.student], [text for text in submission.problems if text not in task.problems]
-            records.append({**record, "lms": submission.lms, "problems": [*record["problems"], *said]})
+        for submission, task in zip(result, tasks, strict=True):
+            record, message = graded[task.student], [text for text in submission.problems if text not in task.problems]
+            records.append({**record, "lms": submission.lms, "problems": [*record["problems"], *message]})
         records.sort(key=lambda r: order(r["student"]))
         for text in write_report(records, out, setting, reveal, only, name):
             say(f"{printable(text)}\n")
@@ -105,14 +105,14 @@ def _grade_tasks(
         journal.begin(task.student, task.fingerprint)
 
     def records() -> dict[str, dict[str, Any]]:
-        found = {t.student: journal.records.get(t.student, {}) for t in tasks}
+        by_key = {t.student: journal.records.get(t.student, {}) for t in tasks}
         for t in suspects:
-            if found[t.student].get("fingerprint") != t.fingerprint:
+            if by_key[t.student].get("fingerprint") != t.fingerprint:
                 times = "a run" if killed[t.student] == 1 else f"{killed[t.student]} times a run"
-                found[t.student] = lost(
+                by_key[t.student] = lost(
                     t, f"{times} was killed while this was being graded, so it is not graded: {BY_HAND}"
                 )
-        return found
+        return by_key
 
     if todo:
         results = grade_with_dask(todo, setting, jobs, dask) if dask else grade_all(todo, setting, jobs, begin)
@@ -155,7 +155,7 @@ def _key(out: Path) -> bytes:
 
 def _progress(records: Iterable[dict[str, Any]], total: int, say: Callable[[str], None]) -> Iterator[dict[str, Any]]:
     """Pass the records on and draw a bar: on a terminal in place, elsewhere a line for every tenth."""
-    start, terminal, said = time.monotonic(), sys.stderr.isatty(), -1
+    start, terminal, message = time.monotonic(), sys.stderr.isatty(), -1
     for number, record in enumerate(records, 1):
         yield record
         took = time.monotonic() - start
@@ -164,8 +164,8 @@ def _progress(records: Iterable[dict[str, Any]], total: int, say: Callable[[str]
         line = f"[{bar:<24}] {number}/{total}  {number / max(took, 1e-9):.1f} per second, {left:.0f} s left"
         if terminal:
             say(f"\r{line}   {record['student'][:24]:<24}")
-        elif 10 * number // total > said:
-            said = 10 * number // total
+        elif 10 * number // total > message:
+            message = 10 * number // total
             say(line + "\n")
     if terminal:
         say("\n")

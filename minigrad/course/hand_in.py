@@ -34,10 +34,12 @@ def hand_in(name: str | Path | None, judged: Mapping[str, Claim]) -> Note:
             "○ Nothing was written", f'{what}. Name it: check.hand_in("NAME.ipynb"). Notebooks in this folder: {there}.'
         )
     ids = tuple(id for id, ex in exercises.items() if ex.graded)
-    found = read({"path": str(path), "member": "", "name": path.name, "ids": ids})
-    if not found.books or not found.books[0].answers:
-        return Note("✗ Nothing was written", "\n".join(found.problems) or f"The grader finds no answer in {path.name}.")
-    book = found.books[0]
+    result = read({"path": str(path), "member": "", "name": path.name, "ids": ids})
+    if not result.books or not result.books[0].answers:
+        return Note(
+            "✗ Nothing was written", "\n".join(result.problems) or f"The grader finds no answer in {path.name}."
+        )
+    book = result.books[0]
     rows = [("exercise", "found in", "by", "here")]
     rows += [
         (id, answer.where or "–", answer.by or "–", _state(id, answer, book, judged))
@@ -60,7 +62,7 @@ def hand_in(name: str | Path | None, judged: Mapping[str, Claim]) -> Note:
     body = [
         f"It holds the notebook as it was saved at {saved}. What you change later is not in it.",
         *doubts,
-        *found.problems,
+        *result.problems,
     ]
     return Note(f"✓ Hand in {out.name}", "\n".join(body), rows=tuple(rows))
 

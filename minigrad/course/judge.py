@@ -89,9 +89,9 @@ def ideas(ex: Exercise, right: Collection[str]) -> tuple[tuple[str, bool], ...]:
     return tuple((name, earned) for name, _, earned in ex.earned(right)) if ex.ideas else ()
 
 
-def by_idea(found: Iterable[tuple[str, bool]]) -> str:
+def by_idea(result: Iterable[tuple[str, bool]]) -> str:
     """ "order ✗ · each value once ✓", or ""."""
-    return " · ".join(f"{name} {GLYPH[EXACT if there else OFF]}" for name, there in found)
+    return " · ".join(f"{name} {GLYPH[EXACT if there else OFF]}" for name, there in result)
 
 
 def _hint(
@@ -104,17 +104,17 @@ def _hint(
             return known[0].hint, known[0].name, known[0].on
         hint, name = symptom(ex, outcomes, wrong, inputs)
         return hint, name, ()
-    found = [(mistake.on, mistake.hint, mistake.name) for mistake in known]
+    results = [(mistake.on, mistake.hint, mistake.name) for mistake in known]
     for entry in wrong:
         if not any(entry in mistake.on for mistake in known):
-            found.append(((entry,), *symptom(ex, {entry: outcomes[entry]}, [entry], inputs)))
-    found.sort(key=lambda part: wrong.index(next(entry for entry in part[0] if entry in wrong)))
-    plain = len(found) == 1
-    told = [
+            results.append(((entry,), *symptom(ex, {entry: outcomes[entry]}, [entry], inputs)))
+    results.sort(key=lambda part: wrong.index(next(entry for entry in part[0] if entry in wrong)))
+    plain = len(results) == 1
+    lines = [
         h if plain or ":" in h[:40] or h.lower().startswith(on[0].lower()) else f"{' and '.join(on)}: {h}"
-        for on, h, _ in found
+        for on, h, _ in results
     ]
-    return "\n".join(told), next((name for *_, name in found if name), ""), ()
+    return "\n".join(lines), next((name for *_, name in results if name), ""), ()
 
 
 def _passed_by_stub(ex: Exercise, inputs: Mapping[str, tuple]) -> set[str]:
@@ -158,12 +158,12 @@ def _form(got: Any) -> str:
 
 def _remarks(ex: Exercise, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> tuple[str, ...]:
     """What the probes have to remark on a right answer, each sentence once."""
-    said = (
+    message = (
         safely(p.note, outcomes[p.name]["got"], *inputs.get(p.name, p.args), otherwise="")
         for p in ex.probes
         if p.note is not None
     )
-    return tuple(dict.fromkeys(text for text in said if text))
+    return tuple(dict.fromkeys(text for text in message if text))
 
 
 def _notes(outcomes: Mapping[str, dict]) -> tuple[str, ...]:

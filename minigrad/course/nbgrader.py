@@ -59,7 +59,7 @@ def write_course(out: Path, notebooks: Sequence[Chapter]) -> list[str]:
     """Write OUT/source/NAME/NAME.ipynb for each notebook that has exercises, the configuration and a key. Returns their names."""
     import nbformat
 
-    made = []
+    results = []
     for chapter in notebooks:
         nb = nbformat.reads(chapter.content.decode("utf-8"), as_version=4)
         if _add_grade_cells(nb):
@@ -67,14 +67,14 @@ def write_course(out: Path, notebooks: Sequence[Chapter]) -> list[str]:
             folder = out / "source" / stem
             folder.mkdir(parents=True, exist_ok=True)
             nbformat.write(nb, folder / chapter.name)
-            made.append(stem)
-    if made:
+            results.append(stem)
+    if results:
         (out / "nbgrader_config.py").write_text(CONFIG % REMARK)
         if not (out / "key").exists():
             handle = os.open(out / "key", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             os.write(handle, secrets.token_hex(32).encode())
             os.close(handle)
-    return made
+    return results
 
 
 def _add_grade_cells(nb: Any) -> int:
@@ -302,17 +302,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--notebooks", type=Path, help="the learner's notebooks (default: the course's)")
     options = parser.parse_args(arguments)
     given = options.notebooks
-    found = chapters() if given is None else read(sorted(given.glob("*.ipynb")) if given.is_dir() else [given])
-    if not found:
+    result = chapters() if given is None else read(sorted(given.glob("*.ipynb")) if given.is_dir() else [given])
+    if not result:
         where = "this installation" if given is None else given
         raise SystemExit(f"There are no notebooks in {where}: say where they are with --notebooks.")
-    made = write_course(options.out, found)
-    if not made:
+    output = write_course(options.out, result)
+    if not output:
         raise SystemExit(
             "None of these notebooks has an exercise (a cell with the metadata {'minigrad': {'exercise': ...}})."
         )
     print(
-        f"{len(made)} assignments in {options.out / 'source'}. Next, in {options.out}: nbgrader generate_assignment {made[0]} --create"
+        f"{len(output)} assignments in {options.out / 'source'}. Next, in {options.out}: nbgrader generate_assignment {output[0]} --create"
     )
 
 

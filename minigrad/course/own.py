@@ -31,8 +31,8 @@ def this_notebook() -> Path | None:
         for path in (Path(name), Path(Path(name).name)):
             if name.endswith(".ipynb") and path.is_file():
                 return path
-    found = sorted(Path().glob("*.ipynb"))
-    return found[0] if len(found) == 1 else None
+    results = sorted(Path().glob("*.ipynb"))
+    return results[0] if len(results) == 1 else None
 
 
 def keep(ex: Exercise, answer: Any, folder: Path) -> Note:

@@ -89,8 +89,8 @@ def raised(ex: Exercise, error: Mapping[str, Any]) -> tuple[str, str]:
     if of_the_check and not error.get("where"):
         return f"{message[:1].upper()}{message[1:]}.", "another object"
     for pattern, name, hint in NAMED:
-        if found := re.search(pattern, message):
-            return hint.format(*found.groups()), name.format(*found.groups())
+        if match := re.search(pattern, message):
+            return hint.format(*match.groups()), name.format(*match.groups())
     for type_, part, name, hint in RAISED:
         if part == "zip()" and "zip" not in ((error.get("where") or {}).get("text") or "zip"):
             continue  # the learner's own line walks no lists

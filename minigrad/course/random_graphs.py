@@ -46,15 +46,15 @@ def _seeds(count: int, seed: int) -> range:
 
 def points(truth: Truth, count: int, seed: int, into: Into = as_they_are) -> list[list[float]]:
     """Where `count` random graphs evaluate their operation, in order."""
-    found: list[list[float]] = []
+    results: list[list[float]] = []
 
     def op(values: list[float]) -> float:
-        found.append(into(values, math.tanh))
-        return truth(found[-1])
+        results.append(into(values, math.tanh))
+        return truth(results[-1])
 
     for n in _seeds(count, seed):
         _grow(n, _leaves(n), math.tanh, op)
-    return found
+    return results
 
 
 def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, into: Into = as_they_are) -> list[float]:
@@ -64,7 +64,7 @@ def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, into: Into
     """
     from ..scalar import Value
 
-    answers, h, found = iter(given), 1e-5, []
+    answers, h, hit = iter(given), 1e-5, []
 
     def op(values: list[Any]) -> Any:
         out, slopes = next(answers)
@@ -88,8 +88,8 @@ def errors(given: Sequence[Any], truth: Truth, count: int, seed: int, into: Into
             numeric = (up - down) / (2 * h)
             error = abs(leaf.grad - numeric) / max(1.0, abs(numeric))
             worst = worst if error <= worst else error if error == error else math.inf  # nan is no small error
-        found.append(worst)
-    return found
+        hit.append(worst)
+    return hit
 
 
 def op_in_random_graphs(f: Callable[..., Any], count: int, seed: int, one: bool = False) -> list[float]:

@@ -106,11 +106,11 @@ class Result:
         return [("Next", self.next)] * bool(self.next) + [("Hint", hint) for hint in self.hint.split("\n") if hint]
 
     def __repr__(self) -> str:
-        shown, folded, words = self._folded()
+        visible, folded, words = self._folded()
         rows = [self._head()]
         rows += [f"  {by_idea(self.ideas)}"] if self.ideas and not self.passed else []
         rows += [f"{what}: {text}" for what, text in self._advice()]
-        rows += [f"  {_line(line)}" for line in shown]
+        rows += [f"  {_line(line)}" for line in visible]
         rows += [f"  {words}"] if folded else []
         rows += [f"  {note}" for note in self.notes]
         rows += [self.footer] if self.footer else []
@@ -121,11 +121,11 @@ class Result:
             items = "".join(f"<li>{_code_html(_line(line))}</li>" for line in lines)
             return f'<ul style="list-style:none;padding-left:0.6em;margin:2px 0">{items}</ul>' if items else ""
 
-        shown, folded, words = self._folded()
+        visible, folded, words = self._folded()
         inner = f"<strong>{_code_html(self._head())}</strong>"
         inner += f"<div>{_code_html(by_idea(self.ideas))}</div>" if self.ideas and not self.passed else ""
         inner += "".join(f"<div><strong>{what}:</strong> {_code_html(text)}</div>" for what, text in self._advice())
-        inner += listed(shown)
+        inner += listed(visible)
         inner += f"<details><summary>{escape(words)}</summary>{listed(folded)}</details>" if folded else ""
         inner += "".join(f"<div>{_code_html(note)}</div>" for note in self.notes)
         inner += f"<div>{_code_html(self.footer)}</div>" if self.footer else ""

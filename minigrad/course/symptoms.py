@@ -69,7 +69,7 @@ def _shown(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs:
     student."""
     if inputs or ex.is_value or _repairs(ex):
         return ""
-    told = []
+    lines = []
     for p in ex.probes:
         if (
             p.name in wrong
@@ -81,8 +81,8 @@ def _shown(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs:
             args = inputs.get(p.name, p.args)
             got, want = _written(outcomes[p.name]["got"]), _written(wanted(ex, p, args))
             if len(got) + len(want) <= 90:
-                told.append(f"In “{p.name}” {got} came back, and {want} is wanted. ")
-    return min(told, key=len, default="")
+                lines.append(f"In “{p.name}” {got} came back, and {want} is wanted. ")
+    return min(lines, key=len, default="")
 
 
 def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
@@ -183,10 +183,10 @@ class _Case:
         self.probe, self.args, self.got, self.want = probe, args, got, want
         self.inside = inside  # the keys that lead from the whole result to this part of it
         self.same_form = not structure(got, want) and got is not None
-        found = list(pairs(got, want)) if self.same_form else []
-        self.leaves = [(g, w) for _, g, w in found if _number(g) and _number(w)]
-        self.off = [path for path, g, w in found if not _near(g, w)]
-        self.numeric = bool(found) and len(self.leaves) == len(found)
+        results = list(pairs(got, want)) if self.same_form else []
+        self.leaves = [(g, w) for _, g, w in results if _number(g) and _number(w)]
+        self.off = [path for path, g, w in results if not _near(g, w)]
+        self.numeric = bool(results) and len(self.leaves) == len(results)
 
     def ratio(self) -> float | None:
         """got / want, when that is one number, finite and not 1."""
@@ -228,8 +228,8 @@ def _value(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
             return "in brackets", "One number is asked: write it once, without brackets."
         return _single(ex, case) if _number(got) else ("", "")
     if isinstance(want, list):
-        found = (_form(ex, case), _list(case), _parts([case]) or ("", ""), _multiple(case))
-        return next((f for f in found if f[0]), ("", "") if case.same_form else _other_form(case))
+        results = (_form(ex, case), _list(case), _parts([case]) or ("", ""), _multiple(case))
+        return next((f for f in results if f[0]), ("", "") if case.same_form else _other_form(case))
     return "", ""
 
 
@@ -240,8 +240,8 @@ def _words(ex: Exercise) -> Iterator[Any]:
 
 
 def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
-    asked = ex.stub.partition("check.predict(")[0].partition("{")[0]
-    choices = list(dict.fromkeys([*re.findall(r'"([^"\n]{1,30})"', asked), *ex.choices]))
+    request = ex.stub.partition("check.predict(")[0].partition("{")[0]
+    choices = list(dict.fromkeys([*re.findall(r'"([^"\n]{1,30})"', request), *ex.choices]))
     among = want.lower() in (c.lower() for c in choices)
     if not isinstance(got, str):
         return "no text", "The answer is a text: put it between quotation marks."
@@ -278,7 +278,7 @@ def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
     if (
         ex.by_entry
         and len(want) == 1
-        and (meant := re.search(rf"(?:^|\s){re.escape(got.strip())}  +(.+?)(?:\s\s|$)", asked, re.M))
+        and (meant := re.search(rf"(?:^|\s){re.escape(got.strip())}  +(.+?)(?:\s\s|$)", request, re.M))
     ):
         return (
             "another choice",
@@ -313,8 +313,8 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
     others = (wanted(ex, p, p.args) for p in ex.probes if ex.by_entry and p.name != case.probe.name)
     if any(_number(o) and abs(o) != 1 and _near(got, o, 1e-3) for o in others):
         return "another entry's answer", "That number is right for another entry. What distinguishes the two?"
-    if found := _derived(ex, case):
-        return found, f"Your number is what comes out when {found}."
+    if result := _derived(ex, case):
+        return result, f"Your number is what comes out when {result}."
     if counts and type(got) is type(want) is int and abs(got - want) == 1:
         return "off by one", "You are off by one: where does the count begin, and is the last one part of it?"
     if want and abs(got - want) <= 0.1 * abs(want):
@@ -348,15 +348,15 @@ def _single(ex: Exercise, case: _Case) -> tuple[str, str]:
 @cache
 def _derivations(id: str) -> tuple[tuple[Any, str], ...]:
     """(what comes out, the kind of slip) for every slip in the working of an exercise that shows its working."""
-    how, found = exercises[id].working, []
+    how, result = exercises[id].working, []
     for source, kind in (*((source, kind) for _, source, kind in mutants(how)), *confusions(how)) if how else ():
         namespace: dict[str, Any] = {}
         try:
             exec(source, namespace)
-            found.append((namespace["working"](), kind))
+            result.append((namespace["working"](), kind))
         except Exception:  # many slips make no program
             continue
-    return tuple(found)
+    return tuple(result)
 
 
 def _derived(ex: Exercise, case: _Case) -> str:
@@ -402,7 +402,9 @@ def _code(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     tried = (
         rule(ex, some) for some in (cases, *([alike_asked] if len(alike_asked) < len(cases) else [])) for rule in rules
     )
-    return next((found for found in chain(tried, (_in_one_part(ex, alike_asked) for _ in "1")) if found[0]), ("", ""))
+    return next(
+        (result for result in chain(tried, (_in_one_part(ex, alike_asked) for _ in "1")) if result[0]), ("", "")
+    )
 
 
 def _in_one_part(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
@@ -428,12 +430,12 @@ def _in_one_part(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
 def _forms(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     """What `_form` says, when it says the same of every wrong probe, or of all that have another form: a small one looks like anything."""
     other = [c for c in cases if not c.same_form]
-    found = [_form(ex, c) for c in (other if 2 * len(other) >= len(cases) else cases)]
-    if found[0][0] and all(f[0] == found[0][0] for f in found):
-        return found[0]
+    results = [_form(ex, c) for c in (other if 2 * len(other) >= len(cases) else cases)]
+    if results[0][0] and all(f[0] == results[0][0] for f in results):
+        return results[0]
     if 2 * len(other) >= len(cases) and other:
-        if found[0][0]:
-            return found[0]
+        if results[0][0]:
+            return results[0]
         in_part = (
             _form_of_a_part(ex, other[0])
             if isinstance(other[0].got, list) and isinstance(other[0].want, list)
@@ -471,8 +473,8 @@ def _over_an_axis(case: _Case) -> tuple[str, str]:
 
 
 def _other_form(case: _Case) -> tuple[str, str]:
-    if (found := _over_an_axis(case))[0]:
-        return found
+    if (result := _over_an_axis(case))[0]:
+        return result
     if isinstance(case.got, list) and isinstance(case.want, list):
         return (
             "another shape",
@@ -772,11 +774,11 @@ def _powers(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
     path = cases[0].off[0]
     each = []
     for c in cases:
-        found = {where: (g, w) for where, g, w in pairs(c.got, c.want)}
+        results = {where: (g, w) for where, g, w in pairs(c.got, c.want)}
         numbers = [float(x) for x in _flat(list(c.args)) if _number(x)][:4]
-        if path not in found or not found[path][1] or not found[path][0] or 0.0 in numbers:
+        if path not in results or not results[path][1] or not results[path][0] or 0.0 in numbers:
             return "", ""
-        each.append((found[path][0] / found[path][1], numbers))
+        each.append((results[path][0] / results[path][1], numbers))
     if len({len(numbers) for _, numbers in each}) != 1 or not each[0][1]:
         return "", ""
     if len({round(k, 6) for k, _ in each}) < NEEDED:
@@ -889,8 +891,8 @@ def _manner(
             return "some signs", f"The sizes are right, but not all signs: start with {where or 'the first'}."
         if not any(g for c in cases for g, _ in c.leaves):
             return "all zero", "Zero comes back everywhere: is something multiplied by 0, or rounded away?"
-        if found := _same_entry(cases):
-            return found
+        if result := _same_entry(cases):
+            return result
         if len(cases) > 1 and all(c.ratio() is not None for c in cases) and _evidence(cases) - len(cases) >= NEEDED:
             return (
                 "a factor of the inputs",
@@ -961,10 +963,10 @@ def _parts(cases: list[_Case]) -> tuple[str, str] | None:
     bad = {path[:1] for c in cases for path in c.off}
     right = {path[:1] for c in cases for path, *_ in pairs(c.got, c.want)} - bad
     if named and right:
-        told = [
+        lines = [
             " and ".join(place(key, cases[0].probe.parts) for key in sorted(keys, key=str)) for keys in (right, bad)
         ]
-        return "one part", f"Right already: {told[0]}. Look at {told[1]}."
+        return "one part", f"Right already: {lines[0]}. Look at {lines[1]}."
     if all(isinstance(c.want, list) and len(c.want) > 2 and any(c.off[0]) for c in cases):
         return (
             "later ones",
@@ -987,15 +989,17 @@ def _simplest(
             and bool(p.accept) == bool(failed.accept)
         )
         if same and p.name not in wrong and p.name in outcomes:
-            shown = _shown(ex, outcomes, wrong, inputs)
+            visible = _shown(ex, outcomes, wrong, inputs)
             return (
                 "some inputs",
-                f"{shown}It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?",
+                f"{visible}It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?",
             )
     if len(wrong) == 1 and len(outcomes) > 1 and failed.accept:
-        said = safely(failed.accept, outcomes[failed.name]["got"], *inputs.get(failed.name, failed.args), otherwise="")
-        if said:
-            return failed.name, f"Everything else is right, and this is left: {said}."
+        message = safely(
+            failed.accept, outcomes[failed.name]["got"], *inputs.get(failed.name, failed.args), otherwise=""
+        )
+        if message:
+            return failed.name, f"Everything else is right, and this is left: {message}."
     if len(wrong) == 1 and len(outcomes) > 1:
         return "one test", f"Everything else is right. What is different in “{failed.name}”?"
     return "", ""

@@ -74,11 +74,11 @@ def update(folder: Path, chapters: list[Chapter]) -> list[str]:
                 write(path, content)
                 lines.append(f"{name}: the new edition (you had not changed it)")
             else:
-                kept = _keep(path, mine)
+                saved = _keep(path, mine)
                 merged, carried = with_answers(content, mine)
                 write(path, merged)
                 answers = f"with your answers to {listed(carried)}" if carried else "which has none of your answers"
-                lines.append(f"{name}: the new edition, {answers}; your file is now {kept.relative_to(folder)}")
+                lines.append(f"{name}: the new edition, {answers}; your file is now {saved.relative_to(folder)}")
         record(folder, {name: new})
     return lines
 
@@ -87,11 +87,11 @@ def _keep(path: Path, content: bytes) -> Path:
     """Put what is in the way of a new edition aside, under a free name."""
     folder = path.parent / BEFORE
     folder.mkdir(exist_ok=True)
-    kept, number = folder / path.name, 2
-    while os.path.lexists(kept):
-        kept, number = folder / f"{path.stem}-{number}.ipynb", number + 1
-    write(kept, content)
-    return kept
+    saved, number = folder / path.name, 2
+    while os.path.lexists(saved):
+        saved, number = folder / f"{path.stem}-{number}.ipynb", number + 1
+    write(saved, content)
+    return saved
 
 
 def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:

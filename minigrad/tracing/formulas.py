@@ -86,10 +86,10 @@ _OTHER_NAMES = {
 
 def rule_for(op: str, parents: int) -> Rule | None:
     """The row for an operation's name as `Value`, micrograd or a learner writes it ("relu", "ReLU", "**3", "add"); None if unknown."""
-    found = _known(op, parents)
-    if found is None and (row := ROWS.get(op)) is not None and len(row.inputs) == parents:
+    result = _known(op, parents)
+    if result is None and (row := ROWS.get(op)) is not None and len(row.inputs) == parents:
         return _of_the_table(row)
-    return found
+    return result
 
 
 @cache

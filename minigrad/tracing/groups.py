@@ -66,14 +66,14 @@ def groups_by_owner(
     things = _things({prefix for owner in path for prefix in _prefixes(owner)}, names)
     called = _without_loop_variables({id(thing): (text, thing) for text, thing in things.items()})
     path = [called[id(things[owner])] if owner in things else owner for owner in path]
-    whole: dict[str, set[int]] = {}  # owner -> its parameters
+    full: dict[str, set[int]] = {}  # owner -> its parameters
     for i, owner in enumerate(path):
         if owner:
-            whole.setdefault(owner, set()).add(i)
+            full.setdefault(owner, set()).add(i)
     call: list[_Owned | None] = [None] * len(labels)
     for i, of in enumerate(parents):
         owners = [path[p] for p in of if path[p]]
-        calls = list(dict.fromkeys(found.now() for p in of if (found := call[p]) is not None))
+        calls = list(dict.fromkeys(result.now() for p in of if (result := call[p]) is not None))
         if owners:
             mine = [one for one in calls if one.owner == owners[0] and not one.complete]
         elif len(calls) == 1 and (len(of) == 1 or not calls[0].complete and all(call[p] or constants[p] for p in of)):
@@ -94,7 +94,7 @@ def groups_by_owner(
             other.merged = one
         one.used |= {p for p in of if path[p] == one.owner}
         one.items.append(i)
-        one.complete = one.used >= whole[one.owner]
+        one.complete = one.used >= full[one.owner]
         call[i] = one
     return _of_owners([one for one in dict.fromkeys(call) if one is not None and one.merged is None], parents, names)
 
@@ -169,8 +169,8 @@ def _things(texts: set[str], names: Mapping[str, object] | None) -> dict[str, ob
 def _of_owners(
     calls: list[_Owned], parents: Sequence[Sequence[int]], names: Mapping[str, object] | None
 ) -> list[Group]:
-    wanted = {prefix for one in calls for prefix in _prefixes(one.owner)}
-    objects = _things(wanted, names)
+    requested = {prefix for one in calls for prefix in _prefixes(one.owner)}
+    objects = _things(requested, names)
     tree = _Tree(Operations([], [list(of) for of in parents], []), None)
     known: dict[tuple[int, str], _CallSpan] = {}
     order: list[_CallSpan] = []
@@ -321,19 +321,19 @@ class _Tree:
         out = []
         for family in families:
             mine = {i for sibling in family for i in _all(sibling)}
-            found: dict[int, int] = {}  # operation -> the siblings whose results are behind it, as bits
+            results: dict[int, int] = {}  # operation -> the siblings whose results are behind it, as bits
             uses = False
             for i in range(family[0].first, family[-1].last + 1):
                 behind = 0
                 for p in self.of.parents[i]:
-                    behind |= found.get(p, 0)
+                    behind |= results.get(p, 0)
                 if i in mine:
                     uses = uses or bool(behind & ~(1 << bit[i]))
                     behind |= 1 << bit[i]
                 if uses:
                     break
                 if behind:
-                    found[i] = behind
+                    results[i] = behind
             one_owner = len({_whose(sibling) for sibling in family}) == 1
             out.append((family, ("steps" if one_owner else "layers") if uses else "samples" if one_owner else "column"))
         return out
@@ -404,9 +404,9 @@ class _Tree:
                 if lines
                 else ""
             )
-            whole = self._new("loop", parent, f"loop, {where}" if where else "loop", None)
+            full = self._new("loop", parent, f"loop, {where}" if where else "loop", None)
             for turn, (first, last) in enumerate(zip(starts, [*starts[1:], end], strict=True), 1):
-                one = self._new("turn", whole, f"turn {turn} of {len(starts)}", None)
+                one = self._new("turn", full, f"turn {turn} of {len(starts)}", None)
                 self.groups[one]["members"] = list(items[first:last])
                 self._loops(items[first:last], one)
             if parent is not None:
@@ -435,14 +435,14 @@ class _Tree:
         return group["id"]
 
     def _names(self, names: Mapping[str, object] | None) -> dict[int, str]:
-        wanted = {id(owner) for span in _everything(self.top) if (owner := _owner(span)) is not None}
-        found: dict[int, tuple[str, object]] = {}
-        for text, thing in walk(names) if wanted else ():
-            if id(thing) in wanted:
-                found.setdefault(id(thing), (text, thing))
-                if len(found) == len(wanted):
+        requested = {id(owner) for span in _everything(self.top) if (owner := _owner(span)) is not None}
+        results: dict[int, tuple[str, object]] = {}
+        for text, thing in walk(names) if requested else ():
+            if id(thing) in requested:
+                results.setdefault(id(thing), (text, thing))
+                if len(results) == len(requested):
                     break
-        return _without_loop_variables(found)
+        return _without_loop_variables(results)
 
     def _called(self, span: _CallSpan, turn: int, count: int) -> str:
         name = self.owners.get(id(_owner(span)))
@@ -451,11 +451,11 @@ class _Tree:
         return name or _kind_of(span) + (f" {turn} of {count}" if count > 1 else "")
 
 
-def _without_loop_variables(found: dict[int, tuple[str, object]]) -> dict[int, str]:
+def _without_loop_variables(result: dict[int, tuple[str, object]]) -> dict[int, str]:
     """What objects are called, by their ids. `for layer in net.layers` leaves its last layer behind under a name of its own: it goes by
     net.layers[2], as long as the others are called like that."""
-    called = {i: text for i, (text, _) in found.items()}
-    for text, thing in found.values():
+    called = {i: text for i, (text, _) in result.items()}
+    for text, thing in result.values():
         for path, inner in walk({text: thing}) if text.isidentifier() else ():
             old, of = called.get(id(inner), ""), path[: path.rfind("[") + 1]
             if old.isidentifier() and path.endswith("]") and any(t.startswith(of) for t in called.values()):

@@ -63,11 +63,11 @@ def around(numbers: Iterable[int], log: Iterable[tuple] = LOG) -> dict[int, list
         parent.append(stack[-1] if stack else -1)
         stack.append(i)
     for number in numbers:
-        i, found = bisect_right(starts, number) - 1, []
+        i, result = bisect_right(starts, number) - 1, []
         while i >= 0:
             if entries[i][1] > number:
-                found.append(entries[i])
+                result.append(entries[i])
             i = parent[i]
-        if found:
-            out[number] = found[::-1]
+        if result:
+            out[number] = result[::-1]
     return out

@@ -62,12 +62,12 @@ def names_and_paths(objects: list, names: Mapping[str, object] | None) -> tuple[
             (bare if text.isidentifier() else inner).setdefault(key, text)
             if len(inner) == len(labels) or len(bare) == len(labels):
                 break
-    together: dict[str, list[int]] = {}  # what one variable holds
+    combined: dict[str, list[int]] = {}  # what one variable holds
     for key, text in inner.items():
-        together.setdefault(re.split(r"\W", text)[0], []).append(key)
+        combined.setdefault(re.split(r"\W", text)[0], []).append(key)
     paths = {**inner, **bare}
     order = {name: place for place, name in enumerate(names or ())}
-    for container, keys in together.items():
+    for container, keys in combined.items():
         left = [key for key in keys if key in bare]
         of_an_object = any("." in inner[key] for key in keys)
         if len(keys) >= 3 * len(left) and (of_an_object or all(order[bare[key]] > order[container] for key in left)):
@@ -127,10 +127,10 @@ def numbered(name: str, number: int) -> str:
     return name + str(number).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
-def twin_label(name: str, used: set[str], taken: set[str]) -> str:
+def twin_label(name: str, used: set[str], occupied: set[str]) -> str:
     """`name`, or name₂, name₃, ... if another node has it."""
     label, twin = name, 1
-    while label in used or (twin > 1 and label in taken):
+    while label in used or (twin > 1 and label in occupied):
         twin += 1
         label = numbered(name, twin)
     return label
@@ -176,12 +176,12 @@ def _assigned(text: str, first: int, last: int) -> str:
         pairs: list[tuple[ast.expr, ast.AST]] = []
         if isinstance(s, ast.Assign):
             for target in s.targets:
-                together = (
+                combined = (
                     isinstance(target, ast.Tuple)
                     and isinstance(s.value, ast.Tuple)
                     and len(target.elts) == len(s.value.elts)
                 )
-                pairs += zip(target.elts, s.value.elts, strict=True) if together else [(target, s.value)]  # type: ignore[attr-defined]
+                pairs += zip(target.elts, s.value.elts, strict=True) if combined else [(target, s.value)]  # type: ignore[attr-defined]
         elif isinstance(s, ast.AugAssign):
             pairs = [(s.target, s)]
         for target, value in pairs:

@@ -75,19 +75,19 @@ def plain_name(name: str) -> str:
 
 def _attributes(obj: Any) -> dict[str, Any]:
     """What an object keeps, its __dict__ and its slots, and then the properties of its class under known names."""
-    found = dict(getattr(obj, "__dict__", None) or {})
+    results = dict(getattr(obj, "__dict__", None) or {})
     for kind in type(obj).__mro__:
         slots = kind.__dict__.get("__slots__", ())
         for slot in (slots,) if isinstance(slots, str) else slots:
             name = f"_{kind.__name__.lstrip('_')}{slot}" if slot.startswith("__") and not slot.endswith("__") else slot
             with contextlib.suppress(AttributeError):
-                found.setdefault(name, getattr(obj, name))
+                results.setdefault(name, getattr(obj, name))
         known = {*VALUE, *GRAD, *OPERANDS, *OPERATION, *SLOPES}
         for name, thing in kind.__dict__.items():
             if isinstance(thing, property) and plain_name(name) in known:
                 with contextlib.suppress(Exception):
-                    found.setdefault(name, getattr(obj, name))
-    return {name: thing for name, thing in found.items() if not name.endswith("__")}
+                    results.setdefault(name, getattr(obj, name))
+    return {name: thing for name, thing in results.items() if not name.endswith("__")}
 
 
 def is_array(thing: object) -> bool:
@@ -255,10 +255,10 @@ def _why(held: object) -> str:
 def _probed(obj: object, names: list[str]) -> str:
     """Of several attributes with numbers, the one into which the constructor puts its number."""
     try:
-        made = type(obj)(0.8125)  # type: ignore[call-arg]
+        result = type(obj)(0.8125)  # type: ignore[call-arg]
     except Exception:
         return ""
-    return next((n for n in names if as_number(getattr(made, n, None)) == 0.8125), "")
+    return next((n for n in names if as_number(getattr(result, n, None)) == 0.8125), "")
 
 
 class Call(NamedTuple):
@@ -304,17 +304,17 @@ class Reader:
     """Reads the objects of one graph. `layout` is that of its result."""
 
     def __init__(self, root: Any):
-        found = layout_of(root)
-        if isinstance(found, str):
-            raise TypeError(f"this {type(root).__name__} has no graph that can be drawn: {found}.")
-        self.layout = found
+        result = layout_of(root)
+        if isinstance(result, str):
+            raise TypeError(f"this {type(root).__name__} has no graph that can be drawn: {result}.")
+        self.layout = result
         self.undefined = False
         self._named: dict[tuple[type, str, int], list[tuple[FunctionType, bool | None]]] = {}
         self.indirect: set[Callable] = set()  # operators that are made of others
         self.coarse = (
-            getattr(getattr(self.number_of(root, found), "dtype", None), "itemsize", 8) < 8
+            getattr(getattr(self.number_of(root, result), "dtype", None), "itemsize", 8) < 8
         )  # float32 and less
-        self._layouts: dict[type, Layout | None] = {type(root): found}
+        self._layouts: dict[type, Layout | None] = {type(root): result}
         self._origins: dict[Any, FunctionType | None] = {}
         self._parameters: dict[FunctionType, list[tuple[str, Any]] | None] = {}
         self._makers: dict[type, Callable[[float], Any] | None] = {}
@@ -328,8 +328,8 @@ class Reader:
             if hasattr(obj, own.value) and all(hasattr(obj, n) for n in own.operands):
                 self._layouts[kind] = own
             else:
-                found = layout_of(obj)
-                self._layouts[kind] = found if isinstance(found, Layout) else None
+                result = layout_of(obj)
+                self._layouts[kind] = result if isinstance(result, Layout) else None
         return self._layouts[kind]
 
     def operands(self, obj: Any) -> list:
@@ -409,16 +409,16 @@ class Reader:
             return None
         if layout.pairs >= 0:
             elements = _elements(getattr(obj, layout.operands[0]))
-            told = {id(e[layout.pairs]): e[1 - layout.pairs] for e in elements} if self.in_a_set(obj) else None
-            held = [told.get(id(p)) for p in operands] if told else [e[1 - layout.pairs] for e in elements]
+            reports = {id(e[layout.pairs]): e[1 - layout.pairs] for e in elements} if self.in_a_set(obj) else None
+            held = [reports.get(id(p)) for p in operands] if reports else [e[1 - layout.pairs] for e in elements]
             if len(held) != len(operands):
                 return None
             return _numbers([s(1.0) if callable(s) else s for s in held])
         if layout.slopes:
-            kept = getattr(obj, layout.slopes, None)
+            saved = getattr(obj, layout.slopes, None)
             return (
-                _numbers(kept)
-                if isinstance(kept, (list, tuple)) and len(kept) == len(operands) and not self.in_a_set(obj)
+                _numbers(saved)
+                if isinstance(saved, (list, tuple)) and len(saved) == len(operands) and not self.in_a_set(obj)
                 else None
             )
         rule = self._rule(obj)
@@ -436,10 +436,14 @@ class Reader:
             for value in operands:
                 setattr(value, name, before)  # adding 0.0 makes −0.0 0.0
             setattr(obj, name, 1.0)
-            told = rule(1.0) if takes else rule()
-            if isinstance(told, (tuple, list)) and len(told) == len(operands) and (given := _numbers(told)) is not None:
+            report = rule(1.0) if takes else rule()
+            if (
+                isinstance(report, (tuple, list))
+                and len(report) == len(operands)
+                and (given := _numbers(report)) is not None
+            ):
                 return given
-            if takes and len(operands) == 1 and (one := as_number(told)) is not None:
+            if takes and len(operands) == 1 and (one := as_number(report)) is not None:
                 return (one,)
             grads = [as_number(getattr(operand, name)) for operand in operands]
             if None in grads:
@@ -468,7 +472,7 @@ class Reader:
 
     def _sums(self, rule: Callable, obj: Any, operands: list, before: float) -> list[float] | None:
         name = self.layout_for(obj).grad  # type: ignore[union-attr]
-        kept = [(value, getattr(value, name, None)) for value in (obj, *operands)]
+        remaining = [(value, getattr(value, name, None)) for value in (obj, *operands)]
         try:
             for value in operands:
                 setattr(value, name, before)
@@ -479,7 +483,7 @@ class Reader:
         except Exception:
             return None
         finally:
-            for value, grad in kept:
+            for value, grad in remaining:
                 setattr(value, name, grad)
 
     # The operation again, on fresh objects
@@ -559,8 +563,8 @@ class Reader:
             return None
 
         def off(c: float) -> float | None:
-            made = self.value(call(c), at, obj)  # type: ignore[arg-type]
-            return None if made is None else made - out
+            result = self.value(call(c), at, obj)  # type: ignore[arg-type]
+            return None if result is None else result - out
 
         for c in (2.0, 3.0, -1.0, 0.5, 1.0, 4.0, -2.0, 0.0):
             if (miss := off(c)) is not None and self.same(miss + out, out):
@@ -648,12 +652,12 @@ class Reader:
         if make is None:
             return None
         try:
-            made = [make(x) for x in numbers]
-            out = call.function(*(made[int(x)] if is_operand else _tidy(x) for is_operand, x in call.arguments))
+            results = [make(x) for x in numbers]
+            out = call.function(*(results[int(x)] if is_operand else _tidy(x) for is_operand, x in call.arguments))
             if self.layout_for(out) is None or as_number(self.number(out)) is None:
                 self.undefined = isinstance(self.number(out), complex)
                 return None
-            return out, made
+            return out, results
         except (ArithmeticError, ValueError):
             self.undefined = True
         except Exception:
@@ -661,8 +665,8 @@ class Reader:
         return None
 
     def value(self, call: Call, numbers: Sequence[float], obj: Any) -> float | None:
-        found = self.run(call, numbers, obj)
-        return None if found is None else as_number(self.number(found[0]))
+        result = self.run(call, numbers, obj)
+        return None if result is None else as_number(self.number(result[0]))
 
     def _maker(self, obj: Any) -> Callable[[float], Any] | None:
         kind = type(obj)
@@ -701,8 +705,8 @@ def _tidy(x: float) -> float:
 
 
 def _numbers(held: Sequence[Any]) -> tuple[float, ...] | None:
-    found = [as_number(x) for x in held]
-    return None if None in found else tuple(found)  # type: ignore[arg-type]
+    results = [as_number(x) for x in held]
+    return None if None in results else tuple(results)  # type: ignore[arg-type]
 
 
 def _takes(function: Callable) -> int | None:
@@ -789,5 +793,5 @@ def why_no_graph(thing: object) -> str:
     made_in_python = bool(kind.__flags__ & 1 << 9)  # a class statement made it
     if not made_in_python or kind.__module__.split(".")[0] in sys.stdlib_module_names - {"builtins"} or is_array(thing):
         return NO_OBJECT
-    found = layout_of(thing)
-    return found if isinstance(found, str) else ""
+    result = layout_of(thing)
+    return result if isinstance(result, str) else ""

@@ -110,12 +110,12 @@ def _replay_tensor(trace: Trace) -> list[LedgerRow]:
         }
         live: dict[str, Any] = {key: None if a is None else _single(arrays[a]) for key, a in at.items()}
         live["local"] = None if edge is None else edge["local"]
-        said = {
+        texts = {
             key: array_text(arrays[a]) if a is not None else "not kept" if key == "value" else "?"
             for key, a in at.items()
         }
-        said["local"] = number(as_float(live["local"]))
-        sentence = re.sub(r"\{(value|incoming|local|sends|before|after)\}", partial(_look_up, said), step["say"])
+        texts["local"] = number(as_float(live["local"]))
+        sentence = re.sub(r"\{(value|incoming|local|sends|before|after)\}", partial(_look_up, texts), step["say"])
         if edge is not None and before is None and "sends" in step and arrays[step["sends"]]["shape"] == []:
             live["before"] = 0.0
         row = dict(
@@ -125,8 +125,8 @@ def _replay_tensor(trace: Trace) -> list[LedgerRow]:
     return rows
 
 
-def _look_up(said: Mapping[str, str], match: re.Match[str]) -> str:
-    return said[match[1]]
+def _look_up(message: Mapping[str, str], match: re.Match[str]) -> str:
+    return message[match[1]]
 
 
 def _single(a: Numbers) -> Number | None:
@@ -159,10 +159,10 @@ def to_text(trace: Trace) -> str:
         return _tensor_text(trace)
     nodes, edges = trace["nodes"], trace["edges"]
     root = nodes[trace["root"]]["label"]
-    shown = [n for n in nodes if n["kind"] != "constant"]
+    visible = [n for n in nodes if n["kind"] != "constant"]
     lines = [trace["title"], ""]
     table = [["node", "computes", "value", f"{differential(root)}/dnode"]]
-    for n in shown:
+    for n in visible:
         table.append(
             [n["label"], n["expr"] or "input", number(n["value"]), "none" if n["grad"] is None else number(n["grad"])]
         )
@@ -205,9 +205,9 @@ def _tensor_text(trace: Trace) -> str:
         computes += f" (view of {nodes[n['view']['base']]['label']})" if "view" in n else ""
         if became := n.get("became"):
             ways = [
-                way + ", ".join(found)
-                for way, found in (("", became["forward"]), ("going back ", became["backward"]))
-                if found
+                way + ", ".join(result)
+                for way, result in (("", became["forward"]), ("going back ", became["backward"]))
+                if result
             ]
             computes += f" (compiled: {'; '.join(ways)})"
         table.append(
@@ -232,8 +232,8 @@ def _tensor_text(trace: Trace) -> str:
                 rule += f", summed over {listed([str(a) for a in edge['broadcast']['axes']])}"
             sent = arrays[step["sends"]] if "sends" in step else None
             where = f"{nodes[edge['target']]['label']} → {nodes[edge['source']]['label']}"
-            shown = (array_text(sent), str(tuple(sent["shape"]))) if sent else ("several", "")
-            table.append([where, rule, *shown, array_text(arrays[step["after"]])])
+            visible = (array_text(sent), str(tuple(sent["shape"]))) if sent else ("several", "")
+            table.append([where, rule, *visible, array_text(arrays[step["after"]])])
         lines += ["", *_columns(table)]
     notes = [n["stops"] for n in nodes if "stops" in n]
     notes += [row["sentence"].replace("**", "") for row in replay_steps(trace) if row["kind"] == "error"]

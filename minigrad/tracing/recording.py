@@ -145,13 +145,13 @@ class Graph:
     def _constant(self, node: Any, slot: int, note: Any, constants: dict[int, int]) -> int:
         """The item of an input that no gradient goes to."""
         name, detached_by, cut = _slot_name(node, slot), "", None
-        found = None
+        result = None
         if node.op is not None and node.status == LIVE and name.split("[")[0] in node.saves:
-            found = getattr(node, node.op.inputs[0])[slot] if node.op.tensor_list else getattr(node, name, None)
-        if found is None and note is not None and note.inputs is not None and slot < len(note.inputs):
+            result = getattr(node, node.op.inputs[0])[slot] if node.op.tensor_list else getattr(node, name, None)
+        if result is None and note is not None and note.inputs is not None and slot < len(note.inputs):
             alive, array, detached_by, cut = note.inputs[slot] or (lambda: None, None, "", None)
-            found = alive()
-            if found is None and array is not None:
+            result = alive()
+            if result is None and array is not None:
                 item = Item(
                     "constant" if array.size == 1 and not detached_by and not cut else "leaf",
                     array=array,
@@ -159,22 +159,22 @@ class Graph:
                 )
                 item.cut = cut
                 return self._new(item)
-        if found is None:
+        if result is None:
             item = Item("constant", detached_by=detached_by)
             item.cut = cut
             return self._new(item)
-        detached_by = getattr(found, "detached_by", "")
+        detached_by = getattr(result, "detached_by", "")
         number = (
-            found.array.size == 1
-            and id(found) not in self.named
+            result.array.size == 1
+            and id(result) not in self.named
             and not detached_by
-            and getattr(found, "cut", None) is None
+            and getattr(result, "cut", None) is None
         )
         if number:  # the 2 of x * 2, once for each use
-            return self._new(Item("constant", live=found, array=found.array))
-        if id(found) not in constants:
-            constants[id(found)] = self._new(Item("leaf", live=found, array=found.array, detached_by=detached_by))
-        return constants[id(found)]
+            return self._new(Item("constant", live=result, array=result.array))
+        if id(result) not in constants:
+            constants[id(result)] = self._new(Item("leaf", live=result, array=result.array, detached_by=detached_by))
+        return constants[id(result)]
 
     def _name(self, roots: Any) -> None:
         """Give items the names that lead to their tensors, and say why gradients stop."""
@@ -311,16 +311,16 @@ def numbers(array: np.ndarray) -> dict:
     cells = _shrunk(table, block) if block != [1, 1] else table
     finite = flat[np.isfinite(flat)] if not np.isfinite(flat).all() else flat
     some = finite.size > 0
-    shown = (cells if flat.size == 1 else _six_digits(cells)).ravel().tolist()
+    visible = (cells if flat.size == 1 else _six_digits(cells)).ravel().tolist()
     if finite.size < flat.size or empty:
-        shown = [json_number(v) for v in shown]
+        visible = [json_number(v) for v in visible]
     if empty and block == [1, 1]:
-        shown[len(shown) - empty :] = [None] * empty
+        visible[len(visible) - empty :] = [None] * empty
     return dict(
         shape=list(array.shape), dtype=from_numpy_dtype(array.dtype).name,
         low=float(finite.min()) if some else None, high=float(finite.max()) if some else None,
         mean=float(finite.mean()) if some else None, std=float(finite.std()) if some else None,
-        odd=int(flat.size - finite.size), rows=cells.shape[0], cols=cells.shape[1], block=block, cells=shown,
+        odd=int(flat.size - finite.size), rows=cells.shape[0], cols=cells.shape[1], block=block, cells=visible,
     )  # fmt: skip
 
 
@@ -363,17 +363,17 @@ def values_of(graph: Graph) -> list[np.ndarray | None]:
         if node.op is None or node.status != LIVE:
             continue
         for name in node.saves:
-            kept = getattr(node, name)
-            if name in node.op.inputs and isinstance(kept, Variable):
+            stored = getattr(node, name)
+            if name in node.op.inputs and isinstance(stored, Variable):
                 slot = node.op.inputs.index(name)
-                if kept.version[0] == getattr(node, name + "_version") and node.edges[slot] is not None:
-                    saved.setdefault(node.edges[slot], kept.array)
+                if stored.version[0] == getattr(node, name + "_version") and node.edges[slot] is not None:
+                    saved.setdefault(node.edges[slot], stored.array)
             elif (
-                kept is not None
+                stored is not None
                 and name in node.op.outputs
                 and getattr(node, name + "_counter")[0] == getattr(node, name + "_version")
             ):
-                saved[node, node.op.outputs.index(name)] = kept
+                saved[node, node.op.outputs.index(name)] = stored
     out: list[np.ndarray | None] = []
     for item in graph.items:
         key = (item.node, item.number)
@@ -448,17 +448,17 @@ def kept_by(node: Any) -> Iterator[tuple[str, Any, Any, Any]]:
     """What a node keeps for its backward rule: (name, numbers, the version counter, its count then). Tensors only: shapes weigh nothing."""
     if node.op is None or node.status != LIVE:
         return
-    theirs = {ours: name for name, ours in node.op.saved_as.items() if ours in node.saves}
+    attributes = {slot: name for name, slot in node.op.saved_as.items() if slot in node.saves}
     for name in node.saves:
-        kept = getattr(node, name)
+        saved = getattr(node, name)
         version: Any = getattr(node, name + "_version", None)
-        if kept is None:
+        if saved is None:
             continue
-        several = isinstance(kept, (list, tuple))
-        for k, thing in enumerate(kept if several else (kept,)):
+        several = isinstance(saved, (list, tuple))
+        for k, thing in enumerate(saved if several else (saved,)):
             counter = thing.version if isinstance(thing, Variable) else getattr(node, name + "_counter")
-            shown = "_saved_" + theirs.get(name, name) + (f"[{k}]" if several else "")
-            yield shown, getattr(thing, "array", thing), counter, version[k] if several else version
+            text = "_saved_" + attributes.get(name, name) + (f"[{k}]" if several else "")
+            yield text, getattr(thing, "array", thing), counter, version[k] if several else version
 
 
 def saved_by(node: Any) -> list[dict]:
@@ -524,16 +524,16 @@ class Replay:
 @contextlib.contextmanager
 def _grads_kept(nodes: Any) -> Iterator[None]:
     """Inside, `retain_grad()` writes nothing into the learner's .grad."""
-    kept = []
+    remaining = []
     for node in nodes:
         for ref in node.hooks.retain.values() if node.hooks is not None else ():
             if (t := ref()) is not None:
-                kept.append((t, t._grad))
+                remaining.append((t, t._grad))
                 t._grad = None
     try:
         yield
     finally:
-        for t, grad in kept:
+        for t, grad in remaining:
             t._grad = grad
 
 

@@ -95,8 +95,8 @@ def trace_value(
     result = Trace(version=1, engine="value", title=title, root=graph.root, nodes=nodes, edges=edges, steps=steps)
     if notices := _undefined(graph, nodes):
         result["notices"] = notices
-    if not graph.ids and (found := groups_of(graph, names)):
-        result["groups"] = found
+    if not graph.ids and (hit := groups_of(graph, names)):
+        result["groups"] = hit
     return result
 
 
@@ -224,16 +224,16 @@ OPEN = (), (False,), (False, False)  # for so many operands: each of them passes
 
 def _record_value(graph: ScalarRecording, root: Value) -> None:
     operations = backward_order(root)
-    found = {id(root): root}
+    results = {id(root): root}
     made_of: dict[int, tuple[Value, ...]] = {}
     for node in operations:
-        found[id(node)] = node
+        results[id(node)] = node
         made_of[id(node)] = parents = node._prev
         for obj in parents:
-            found[id(obj)] = obj
+            results[id(obj)] = obj
             if obj._seq > node._seq:
                 raise errors.new(GraphCycleError, _CYCLE, facts=GraphCycle())
-    graph.objects = objects = sorted(found.values(), key=attrgetter("_seq"))
+    graph.objects = objects = sorted(results.values(), key=attrgetter("_seq"))
     index = {id(obj): i for i, obj in enumerate(objects)}
     graph.order = [index[id(node)] for node in operations]
     graph.root = index[id(root)]
@@ -271,10 +271,10 @@ def _own_operation(obj: Value) -> tuple[Rule | None, tuple[float | None, ...] | 
     recomputed = _apply(rule, [p.data for p in parents])
     compared = [(recomputed.data, obj.data)]
     for parent in parents:  # of a − a a function can tell only the sum, 0; the row says 1 and −1
-        theirs, ours = (
+        row_sum, told_sum = (
             sum(d or 0.0 for p, d in zip(parents, of, strict=True) if p is parent) for of in (recomputed._local, slopes)
         )
-        compared.append((theirs, ours))
+        compared.append((row_sum, told_sum))
     same = all(math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12) for x, y in compared)
     return (rule, recomputed._local) if same else (None, slopes)
 
@@ -354,8 +354,8 @@ def _record_other(graph: ScalarRecording, root: object, names: Mapping[str, obje
 
 def _data(reader: Reader, obj: Any) -> float:
     held = reader.number(obj)
-    if (found := as_number(held)) is not None:
-        return found
+    if (result := as_number(held)) is not None:
+        return result
     op = reader.op(obj)
     what = f"the result of {op!r}" if op else "a result" if reader.operands(obj) else "a leaf"
     try:
@@ -390,10 +390,12 @@ class _Operands(NamedTuple):
 
 def _operands_in_order(reader: Reader, root: object, names: Mapping[str, object] | None) -> dict[int, _Operands]:
     """For each operation its operands by slot, with the constants that its class keeps to itself (the 3 of x + 3, the 2 of x ** 2)."""
-    found = _postorder(root, reader.operands, reader)  # in any order
-    print_of = _fingerprints(reader, found, names_of(found, names), names) if any(map(reader.in_a_set, found)) else {}
+    result = _postorder(root, reader.operands, reader)  # in any order
+    print_of = (
+        _fingerprints(reader, result, names_of(result, names), names) if any(map(reader.in_a_set, result)) else {}
+    )
     out: dict[int, _Operands] = {}
-    for obj in found:
+    for obj in result:
         parents = reader.operands(obj)
         if not parents:
             continue
@@ -420,14 +422,14 @@ def _operands_in_order(reader: Reader, root: object, names: Mapping[str, object]
             if not _gives(reader, op, parents, value) and _gives(reader, op, parents[::-1], value):
                 parents.reverse()
                 call = Call(call.function, tuple((k, 1 - x) if k else (k, x) for k, x in call.arguments))
-        kept = [x for is_operand, x in call.arguments if not is_operand] if call else []
-        if call and len(kept) == len(parents) == 1 and rule_for(op, 1) is None and rule_for(op, 2):
+        remaining = [x for is_operand, x in call.arguments if not is_operand] if call else []
+        if call and len(remaining) == len(parents) == 1 and rule_for(op, 1) is None and rule_for(op, 2):
             value = reader.value(call, numbers, obj)
             if value is not None and rule_for(op, 2).name == "**" and not call.arguments[1][0]:  # type: ignore[union-attr]
-                name = f"**{plain_text(kept[0])}"
+                name = f"**{plain_text(remaining[0])}"
                 op = name if _gives(reader, name, parents, value) else op
             elif value is not None:
-                constant = Constant(kept[0])
+                constant = Constant(remaining[0])
                 both = [parents[0] if is_operand else constant for is_operand, _ in call.arguments]
                 parents = both if _gives(reader, op, both, value) else parents
         out[id(obj)] = _Operands(parents, call, op)
@@ -440,13 +442,13 @@ def _commutes(op: str) -> bool:
 
 
 def _fingerprints(
-    reader: Reader, found: list, given: list[str], names: Mapping[str, object] | None
+    reader: Reader, result: list, given: list[str], names: Mapping[str, object] | None
 ) -> dict[int, tuple]:
     """A sort key for each node that is the same in every process: rank of its name, depth, digest. Sets of operands are sorted by it."""
     rank = {name: i for i, name in enumerate(names or ())}
     print_of: dict[int, tuple] = {}
     depth: dict[int, int] = {}
-    for obj, name in zip(found, given, strict=True):
+    for obj, name in zip(result, given, strict=True):
         parents = reader.operands(obj)
         depth[id(obj)] = 1 + max((depth[id(p)] for p in parents), default=0)
         parts = sorted(print_of[id(p)][1:] for p in parents)
@@ -465,9 +467,9 @@ def _guessed_order(reader: Reader, op: str, parents: list, obj: Any) -> list:
     if len(parents) == 2 and _gives(reader, op, parents[::-1], data):
         return parents[::-1]
     if len(parents) == 1 and _gives(reader, op, parents * 2, data):
-        told = reader.slopes(obj, parents)
+        report = reader.slopes(obj, parents)
         twice = _apply(rule_for(op, 2), [_data(reader, p) for p in parents * 2])._local  # type: ignore[arg-type]
-        if told is None or reader.same(told[0], sum(d or 0.0 for d in twice)):
+        if report is None or reader.same(report[0], sum(d or 0.0 for d in twice)):
             return parents * 2
     return parents
 
@@ -481,25 +483,25 @@ def _call_by_name(reader: Reader, obj: Any, parents: list, numbers: list[float])
         tried += [(call, [1, 0]) for call, _ in tried]
     if a_set and count == 1:
         tried += [(call, [0, 0]) for call in reader.calls_named(obj, 2)]
-    made: list[tuple[Call, list[int], Any]] = []
+    results: list[tuple[Call, list[int], Any]] = []
     for call, places in tried:
         arguments = tuple((k, float(places[int(x)]) if k else x) for k, x in call.arguments)
-        found = reader.run(Call(call.function, arguments), numbers, obj)
-        if found is None:
+        result = reader.run(Call(call.function, arguments), numbers, obj)
+        if result is None:
             continue
-        operands = reader.operands(found[0])
-        if not all(any(p is one for one in found[1]) for p in operands):
+        operands = reader.operands(result[0])
+        if not all(any(p is one for one in result[1]) for p in operands):
             reader.indirect.add(call.function)  # a - b as a + (-b): it makes other objects on the way, and no such one
-        elif reader.op(found[0]) == op and len(operands) == count:
-            made.append((call, places, found[0]))
+        elif reader.op(result[0]) == op and len(operands) == count:
+            results.append((call, places, result[0]))
     data = _data(reader, obj)
     if op:  # of a set: in another order its operands would give another number, or an input has moved since
-        fits = [one for one in made if not a_set or reader.same(_data(reader, one[2]), data)]
+        fits = [one for one in results if not a_set or reader.same(_data(reader, one[2]), data)]
         return (fits[0][0], [parents[k] for k in fits[0][1]]) if fits else (None, parents)
-    ours = reader.slopes(obj, parents)
-    now = [one for one in made if _matches(reader, one[2], ours, data)]
-    if not now and ours is not None and any(not reader.operands(p) for p in parents):
-        before = [one for one in made if _matched_before(reader, obj, parents, one[0], numbers, ours, data)]
+    slopes = reader.slopes(obj, parents)
+    now = [one for one in results if _matches(reader, one[2], slopes, data)]
+    if not now and slopes is not None and any(not reader.operands(p) for p in parents):
+        before = [one for one in results if _matched_before(reader, obj, parents, one[0], numbers, slopes, data)]
         if len(before) > 1:
             return AMBIGUOUS, parents
         now = before
@@ -513,33 +515,37 @@ def _matches(reader: Reader, out: Any, slopes: Sequence[float] | None, data: flo
     """Does an operation of the class make such an object, by its number and its derivatives?"""
     if not reader.same(_data(reader, out), data):
         return False
-    theirs = reader.slopes(out, reader.operands(out))
-    if theirs is None or slopes is None:
-        return theirs is slopes
-    return len(theirs) == len(slopes) and all(map(reader.same, theirs, slopes))
+    other = reader.slopes(out, reader.operands(out))
+    if other is None or slopes is None:
+        return other is slopes
+    return len(other) == len(slopes) and all(map(reader.same, other, slopes))
 
 
 def _matched_before(
-    reader: Reader, obj: Any, parents: list, call: Call, numbers: list[float], ours: Sequence[float], data: float
+    reader: Reader, obj: Any, parents: list, call: Call, numbers: list[float], slopes: Sequence[float], data: float
 ) -> bool:  # fmt: skip
     """Could it have made `obj` before its inputs moved? The numbers that they had are looked for."""
-    if len(ours) == 2 and (found := reader.run(call, ours[::-1], obj)) and _matches(reader, found[0], ours, data):
+    if (
+        len(slopes) == 2
+        and (result := reader.run(call, slopes[::-1], obj))
+        and _matches(reader, result[0], slopes, data)
+    ):
         return True  # a product: its derivatives are the numbers that its operands had
     inputs = [k for k, p in enumerate(parents) if not reader.operands(p)]
     numbers = [*numbers]
     for _ in range(30):
-        found = reader.run(call, numbers, obj)
-        slopes = found and reader.slopes(found[0], reader.operands(found[0]))
-        if not found or not slopes or len(slopes) != len(numbers):
+        result = reader.run(call, numbers, obj)
+        slopes_now = result and reader.slopes(result[0], reader.operands(result[0]))
+        if not result or not slopes_now or len(slopes_now) != len(numbers):
             return False
-        if _matches(reader, found[0], ours, data):
+        if _matches(reader, result[0], slopes, data):
             return True
-        steep = sum(slopes[k] ** 2 for k in inputs)
-        by = data - _data(reader, found[0])
+        steep = sum(slopes_now[k] ** 2 for k in inputs)
+        by = data - _data(reader, result[0])
         if not steep or not math.isfinite(steep) or reader.same(by + data, data):
             return False
         for k in inputs:
-            numbers[k] += by / steep * slopes[k]
+            numbers[k] += by / steep * slopes_now[k]
     return False
 
 
@@ -632,8 +638,8 @@ class _Operation:
             slopes, graph.rules[i] = own, None
         elif self.call and row is not None and true(row):
             slopes = row
-        elif self.call and (found := self._measured(slots)) is not None:
-            slopes, graph.rules[i] = found, None
+        elif self.call and (result := self._measured(slots)) is not None:
+            slopes, graph.rules[i] = result, None
         elif row is None:
             slopes = own
         else:
@@ -648,15 +654,15 @@ class _Operation:
         reader, obj = self.reader, self.obj
         operands = [self.graph.objects[self.parents[k]] for k in self.real]
         if moved:
-            found = reader.run(self.call, [self.numbers[k] for k in self.real], obj) if self.call else None
-            if found is None:
+            result = reader.run(self.call, [self.numbers[k] for k in self.real], obj) if self.call else None
+            if result is None:
                 return None
-            obj, operands = found
-        told = reader.slopes(obj, operands)
-        if told is None:
+            obj, operands = result
+        report = reader.slopes(obj, operands)
+        if report is None:
             return None
         out: list[float | None] = [None] * len(self.parents)
-        for k, d in zip(self.real, told, strict=True):
+        for k, d in zip(self.real, report, strict=True):
             out[k] = d
         for k in range(len(out)):
             if k not in self.real and self.row is not None:
@@ -721,23 +727,23 @@ def _labels(graph: ScalarRecording, sources: list[Source | None]) -> tuple[list[
     """A label for every node: the learner's name, or h₁ if it was h before, else a short expression, else v1, v2, ... All differ, except
     constants'."""
     former = former_names(graph.names, [getattr(obj, "_code", None) for obj in graph.objects], sources)
-    taken = {name for name in graph.names if name}
+    occupied = {name for name in graph.names if name}
     used: set[str] = set()
     texts: list[Text] = []
     named: list[bool] = []
     made_up = 0
     for i, name in enumerate(graph.names):
         if name:
-            text = Text(twin_label(name, used, taken))
+            text = Text(twin_label(name, used, occupied))
         elif graph.kinds[i] == "constant":
             text = number_as_text(number_text(graph.data[i]))
-        elif former[i] and former[i] not in taken and former[i] not in used:
+        elif former[i] and former[i] not in occupied and former[i] not in used:
             text = Text(former[i])
         else:
             short = _short_expression(graph, i, texts) if graph.parents[i] else None
-            if short is None or short.text in taken or short.text in used:
+            if short is None or short.text in occupied or short.text in used:
                 made_up += 1
-                while f"v{made_up}" in taken or f"v{made_up}" in used:
+                while f"v{made_up}" in occupied or f"v{made_up}" in used:
                     made_up += 1
                 short = Text(f"v{made_up}")
             text = short
@@ -817,12 +823,12 @@ def unused_inputs(things: list, names: Mapping[str, object]) -> list[str]:
         max(thing.age for thing in things),
     )
     cells = {file for thing in things if (file := _made_in(thing))}
-    found: dict[int, str] = {}
+    results: dict[int, str] = {}
     for name, thing in walk(names, inside.__contains__):
         if isinstance(thing, Value) and not thing._op and id(thing) not in inside and thing.age < last:
             if thing.age > first or _made_in(thing) in cells:
-                found.setdefault(id(thing), name)
-    return [*found.values()]
+                results.setdefault(id(thing), name)
+    return [*results.values()]
 
 
 def _made_in(thing: Value) -> str | None:

@@ -99,8 +99,8 @@ def _short(value: Any) -> str:
 
 def flow(op: Any, rule: Any, labels: Mapping[str, Text], shapes: Mapping[str, tuple], params: tuple | None) -> str:
     """The text of `flow_formula`; "" if there is none."""
-    found = flow_formula(op, rule, labels, shapes, params)
-    return found.text if found else ""
+    result = flow_formula(op, rule, labels, shapes, params)
+    return result.text if result else ""
 
 
 def flow_formula(

@@ -160,7 +160,7 @@ class TensorRecording:
         former = former_names(
             [item.name or item.path for item in items], [note and note.code for note in notes], sources
         )
-        taken, used = {i.name for i in items if i.name}, set[str]()
+        occupied, used = {i.name for i in items if i.name}, set[str]()
         texts: list[Text] = []
         named: list[bool] = []
         exprs: list[Text | None] = []
@@ -174,22 +174,24 @@ class TensorRecording:
             if item.kind == "operation":
                 expr = self._expression(item, texts)
             if item.name:
-                text = Text(twin_label(item.name, used, taken))
+                text = Text(twin_label(item.name, used, occupied))
             elif item.kind == "leaf" and item.path:
-                text = Text(twin_label(item.path, used, taken))
+                text = Text(twin_label(item.path, used, occupied))
             elif item.kind == "constant" and item.array is not None:
                 text = number_as_text(_number(item.array))
             elif (item.node, item.number) in gradient_of:
                 leaf = gradient_of[item.node, item.number]
                 by = next(t.text for x, t in zip(items, texts, strict=False) if x.live is leaf)
-                text = Text(twin_label(f"{differential(texts[self.graph.root].text)}/{differential(by)}", used, taken))
-            elif before and before not in taken | used:
+                text = Text(
+                    twin_label(f"{differential(texts[self.graph.root].text)}/{differential(by)}", used, occupied)
+                )
+            elif before and before not in occupied | used:
                 text = Text(before)
             elif item.kind == "operation":
                 text = expr if expr and len(expr.text) <= 10 else None
-            if text is None or (item.kind != "constant" and text.text in used | (set() if item.name else taken)):
+            if text is None or (item.kind != "constant" and text.text in used | (set() if item.name else occupied)):
                 made_up += 1
-                while f"v{made_up}" in taken | used:
+                while f"v{made_up}" in occupied | used:
                     made_up += 1
                 text = Text(f"v{made_up}")
             if item.kind != "constant" or item.array is None:
@@ -423,7 +425,7 @@ class TensorRecording:
         A layer that is called twice has two calls, the second called "layer (call 2)". Where no call is known, the module is the one
         whose parameters an operation uses.
         """
-        items, found = self.graph.items, {}
+        items, result = self.graph.items, {}
         self.classes: dict[str, str] = {}  # of the modules, by name
         numbers = {
             i: item.node.number for i, item in enumerate(items) if item.kind == "operation" and item.node is not None
@@ -449,7 +451,7 @@ class TensorRecording:
                         called[path] = turn = called.get(path, 0) + 1
                         texts[first, last] = path, path if turn == 1 else f"{path} (call {turn})"
                 if number in around:
-                    found[i] = [texts[first, last] for first, last, _ in around[number]]
+                    result[i] = [texts[first, last] for first, last, _ in around[number]]
         out: list[str] = []
         for i, item in enumerate(items):
             if item.kind == "leaf":
@@ -457,8 +459,8 @@ class TensorRecording:
                     item.path.rpartition(".")[0] if type(item.live).__name__ == "Parameter" and "." in item.path else ""
                 )
                 continue
-            if i in found:
-                out.append(found[i][-1][0])
+            if i in result:
+                out.append(result[i][-1][0])
                 continue
             inner = {
                 out[p]
@@ -466,7 +468,7 @@ class TensorRecording:
                 if out[p] and (items[p].kind == "leaf" or (items[p].op and items[p].op.view))
             }
             out.append(inner.pop() if len(inner) == 1 else "")
-        return out, {i: [name for _, name in texts_of] for i, texts_of in found.items()}
+        return out, {i: [name for _, name in texts_of] for i, texts_of in result.items()}
 
     def _view_of(self, i: int) -> dict | None:
         item = self.graph.items[i]
@@ -491,10 +493,10 @@ class TensorRecording:
     def _stale(self, nodes: list[Node]) -> list[str]:
         out = []
         for node in nodes:
-            stale = [kept for kept in node["saved"] if kept.get("stale")]
+            stale = [saved for saved in node["saved"] if saved.get("stale")]
             if stale:
-                what = listed([f"{kept['name']}, shape {_shape(kept['shape'])}" for kept in stale])
-                then, now = ({kept[key] for kept in stale} for key in ("version", "now"))  # type: ignore[literal-required]
+                what = listed([f"{saved['name']}, shape {_shape(saved['shape'])}" for saved in stale])
+                then, now = ({saved[key] for saved in stale} for key in ("version", "now"))  # type: ignore[literal-required]
                 out.append(
                     f"What {node['op']} saved ({what}) was overwritten since: it was at version {listed([str(v) for v in sorted(then)])}, "
                     f"and is at version {listed([str(v) for v in sorted(now)])} now. The backward pass cannot go through {node['label']}."
@@ -662,8 +664,8 @@ class Sweeper:
         tensors = self.program.run(changed)
         ran = run_pass(self.graph, self.edge_at, tensors)
         values = [getattr(t, "array", None) for t in tensors]
-        found = {"value": values, "grad": ran.grads}
-        arrays = [ran.events[w[1]][w[2]] if w[0] == "event" else found[w[0]][w[1]] for w in self.where]
+        results = {"value": values, "grad": ran.grads}
+        arrays = [ran.events[w[1]][w[2]] if w[0] == "event" else results[w[0]][w[1]] for w in self.where]
         locals_ = []
         for parent, target, slot in self.edges:
             source, item = self.graph.items[parent], self.graph.items[target]
@@ -694,14 +696,14 @@ def _own_rule(item: Item) -> str:
 def _saved(item: Item) -> list[Saved]:
     """What the node keeps: the named values of a row, or what a Function gave to save_for_backward."""
     if not _own_rule(item):
-        return [cast(Saved, kept) for kept in saved_by(item.node)]
+        return [cast(Saved, saved) for saved in saved_by(item.node)]
     out = []
     for k, entry in enumerate(item.node.saved):
         if entry is not None and isinstance(entry[0], Variable):  # not one that hooks have packed
             t, then, _ = entry
             shape, dtype, now = list(t.array.shape), from_numpy_dtype(t.array.dtype).name, t.version[0]
-            kept = Saved(name=f"saved_tensors[{k}]", shape=shape, dtype=dtype, bytes=t.array.nbytes)
-            out.append(Saved(**kept, version=then, stale=now != then, now=now))  # type: ignore[typeddict-item]
+            saved = Saved(name=f"saved_tensors[{k}]", shape=shape, dtype=dtype, bytes=t.array.nbytes)
+            out.append(Saved(**saved, version=then, stale=now != then, now=now))  # type: ignore[typeddict-item]
     return out
 
 

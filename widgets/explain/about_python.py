@@ -23,7 +23,7 @@ OPERANDS = r"^unsupported operand type\(s\) for [^:]+: '(\w+)' and '(\w+)'"
 
 
 @row(TypeError, r"^must be real number, not (Value|Tensor)")
-def into_math(m: Failure, found: re.Match[str]) -> Answer | None:
+def into_math(m: Failure, match: re.Match[str]) -> Answer | None:
     calls = (
         [n for n in ast.walk(m.tree) if isinstance(n, ast.Call) and ast.unparse(n.func).startswith("math.")]
         if m.tree is not None
@@ -33,14 +33,14 @@ def into_math(m: Failure, found: re.Match[str]) -> Answer | None:
         return None
     name, owner = ast.unparse(calls[0].func), m.owner(calls[0].args[0])
     method = name.removeprefix("math.")
-    return Answer(f"{name} takes a plain number", f"It would return a plain number, too: no gradient could pass through it. A {found[1]} has "
+    return Answer(f"{name} takes a plain number", f"It would return a plain number, too: no gradient could pass through it. A {match[1]} has "
                   "operations of its own.", "Call the method of that name:",
-                  ("`.data` inside the parentheses", "the error goes away, and the result does not know what it was made from"),
+                  ("`.data` inside the parentheses", "the error goes away, and the match does not know what it was made from"),
                   chapter=6, code=f"{owner}.{method}()") if hasattr(Value, method) else None  # fmt: skip
 
 
 @row(TypeError, r"^'(\w+)' object is not callable")
-def attribute_called(m: Failure, found: re.Match[str]) -> Answer | None:
+def attribute_called(m: Failure, match: re.Match[str]) -> Answer | None:
     for name in ("grad", "data"):
         owner = m.calls(name)
         thing = m.value(owner)
@@ -52,8 +52,8 @@ def attribute_called(m: Failure, found: re.Match[str]) -> Answer | None:
 
 
 @row(TypeError, OPERANDS)
-def not_called(m: Failure, found: re.Match[str]) -> Answer | None:
-    return uncalled(m, next((kind for kind in found.groups() if kind in UNCALLED), ""))
+def not_called(m: Failure, match: re.Match[str]) -> Answer | None:
+    return uncalled(m, next((kind for kind in match.groups() if kind in UNCALLED), ""))
 
 
 def uncalled(m: Failure, kind: str) -> Answer | None:
@@ -70,17 +70,17 @@ def uncalled(m: Failure, kind: str) -> Answer | None:
         else []
     )
     name = next((ast.unparse(n) for n in nodes if type(m.value(n)).__name__ == kind), "")
-    said = f"`{name}` is" if name else "One of the two is"
-    return Answer("A function stands where its result is needed", f"{said} a {'class' if kind == 'type' else 'function'}, not what it returns.",
+    sentence = f"`{name}` is" if name else "One of the two is"
+    return Answer("A function stands where its result is needed", f"{sentence} a {'class' if kind == 'type' else 'function'}, not what it returns.",
                   f"Call it: `{name}(...)`." if name else "Put parentheses with its arguments behind its name.", chapter=2)  # fmt: skip
 
 
 @row(TypeError, OPERANDS)
-def computes_with_none(m: Failure, found: re.Match[str]) -> Answer | None:
-    if "NoneType" not in found.groups():
+def computes_with_none(m: Failure, match: re.Match[str]) -> Answer | None:
+    if "NoneType" not in match.groups():
         return None
     operations = [n for n in ast.walk(m.tree) if isinstance(n, ast.BinOp)] if m.tree is not None else []
-    answers = (returned_none(m, n.left if found[1] == "NoneType" else n.right) for n in operations)
+    answers = (returned_none(m, n.left if match[1] == "NoneType" else n.right) for n in operations)
     return next((answer for answer in answers if answer), None)
 
 
@@ -136,7 +136,7 @@ READ_ELSE = "Something is missing, or too much, at the marked place or just befo
 
 def unreadable(error: SyntaxError) -> Panel:
     """The card for a cell that Python cannot read."""
-    said = next((text for pattern, text in READ if re.search(pattern, error.msg or "")), READ_ELSE)
+    message = next((text for pattern, text in READ if re.search(pattern, error.msg or "")), READ_ELSE)
     text = (error.text or "").rstrip("\n")
     line = text.strip()
     span = None
@@ -150,6 +150,6 @@ def unreadable(error: SyntaxError) -> Panel:
             "None of its lines has run: Python reads a whole cell before it begins. What the cell defined earlier is still the older version."
         ),
         Code(line, span, f"Line {error.lineno}") if line else None,
-        Facts(("How to fix it", said, "")),
+        Facts(("How to fix it", message, "")),
         warn=True,
     )

@@ -183,22 +183,22 @@ def not_a_value(m: Failure, about: facts.NotANumber) -> Answer | None:
 
 
 @row(TypeError, r"^unsupported operand type\(s\) for (\S+): '(int|float)' and '(\w+)'")
-def no_reflected(m: Failure, found: re.Match[str]) -> Answer | None:
-    cls = m.names.get(found[3]) or next((type(v) for v in m.names.values() if type(v).__name__ == found[3]), None)
-    if not isinstance(cls, type) or not all(hasattr(cls, name) for name in ("__init__",)) or found[3] == "NoneType":
+def no_reflected(m: Failure, match: re.Match[str]) -> Answer | None:
+    cls = m.names.get(match[3]) or next((type(v) for v in m.names.values() if type(v).__name__ == match[3]), None)
+    if not isinstance(cls, type) or not all(hasattr(cls, name) for name in ("__init__",)) or match[3] == "NoneType":
         return None
     method = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow", "**=": "pow"}.get(
-        found[1].split(":")[0].replace("or", "").strip()
+        match[1].split(":")[0].replace("or", "").strip()
     )
     if method is None or hasattr(cls, f"__r{method}__") or not hasattr(cls, f"__{method}__"):
         return None
     body = {"add": "self + other", "mul": "self * other", "sub": "(-self) + other", "truediv": "other * self**-1"}.get(
         method, "..."
     )
-    return Answer(f"The class has no __r{method}__", f"Python first asks the {found[2]} on the left, which does not know `{found[3]}`; then it asks for `__r{method}__` of the right "
+    return Answer(f"The class has no __r{method}__", f"Python first asks the {match[2]} on the left, which does not know `{match[3]}`; then it asks for `__r{method}__` of the right "
                   "one, and there is none.", "Define the reflected operation:",
-                  (f"writing `x {found[1]} 2` in the other order everywhere", "`sum(values)` starts with `0 + ...`, and that order is not yours to choose"),
-                  [], 5, f"def __r{method}__(self, other):  # other {found[1]} self\n    return {body}")  # fmt: skip
+                  (f"writing `x {match[1]} 2` in the other order everywhere", "`sum(values)` starts with `0 + ...`, and that order is not yours to choose"),
+                  [], 5, f"def __r{method}__(self, other):  # other {match[1]} self\n    return {body}")  # fmt: skip
 
 
 @row(facts.ArgumentType)

@@ -72,8 +72,8 @@ class Failure:
     def __init__(self, error: BaseException, tb: TracebackType | None, shell: Any = None) -> None:
         self.error, self.shell = error, shell
         self.sentence = str(error).split("\n\n")[0]
-        said = getattr(error, "minigrad", None)
-        self.explanation = said if isinstance(said, Explanation) else None
+        message = getattr(error, "minigrad", None)
+        self.explanation = message if isinstance(message, Explanation) else None
         self.facts = self.explanation.facts if self.explanation else None
         frames = []
         while tb is not None:

@@ -63,25 +63,25 @@ class Statement(NamedTuple):
 def recorded(thing: object) -> Statement | None:
     """Where the history of a tensor was cut off, as the engine noted it when it happened; None if there is no note."""
     cut: Any = getattr(thing, "cut", None)
-    found = (
+    result = (
         naming.source_of(types.SimpleNamespace(_code=cut.code, _offset=cut.offset), None) if cut is not None else None
     )
-    if cut is None or found is None:
+    if cut is None or result is None:
         return None
     off = cut.how == "no_grad"
     reason = CutReason("recording was off when this line ran", "no_grad") if off else CutReason(CUTS["detach"])
-    return Statement("", found["text"], reason, found["line"])
+    return Statement("", result["text"], reason, result["line"])
 
 
 def made(thing: Any) -> Statement | None:
     """The line that a result was computed in, as the engine noted it; None if there is no note."""
     note = provenance.read(thing.edge[0]) if getattr(thing, "edge", None) else None
-    found = (
+    result = (
         naming.source_of(types.SimpleNamespace(_code=note.code, _offset=note.offset), None)
         if note is not None
         else None
     )
-    return Statement("", found["text"], None, found["line"]) if found else None
+    return Statement("", result["text"], None, result["line"]) if result else None
 
 
 def statements(failure: Failure) -> list[ast.stmt]:
@@ -103,10 +103,10 @@ def statements(failure: Failure) -> list[ast.stmt]:
     if earlier and earlier[-1].strip() == "".join(lines).strip():  # the running cell is there already
         earlier.pop()
     trees = [tree for source in earlier if source and (tree := _parse(source)) is not None]
-    found = [s for tree in trees for s in _simple(tree.body, False)]
+    results = [s for tree in trees for s in _simple(tree.body, False)]
     if current is not None:
-        found += [s for s in _simple(current.body, False) if s.lineno <= t.tb_lineno]
-    return found
+        results += [s for s in _simple(current.body, False) if s.lineno <= t.tb_lineno]
+    return results
 
 
 def _parse(source: str) -> ast.Module | None:
@@ -142,10 +142,10 @@ def _called(node: ast.expr) -> str:
 
 
 def _targets(s: ast.stmt) -> list[str]:
-    found = (
+    results = (
         s.targets if isinstance(s, ast.Assign) else [s.target] if isinstance(s, (ast.AugAssign, ast.AnnAssign)) else []
     )
-    return [n.id for t in found for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return [n.id for t in results for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 def cut_in(e: ast.AST | None, names: dict[str, Any]) -> str:
@@ -194,7 +194,7 @@ def chain(failure: Failure, start: ast.expr | None) -> list[Statement]:
         if reason is not None:
             return [Statement(ast.unparse(start), ast.unparse(start), reason, start.lineno)]
         chains = [chain(failure, n) for n in ast.walk(start) if isinstance(n, ast.Name)]
-        return next((found for found in chains if any(s.cut for s in found)), [])
+        return next((result for result in chains if any(s.cut for s in result)), [])
     return list(reversed(_behind(start.id, statements(failure), failure, set())))
 
 
@@ -220,7 +220,7 @@ def _behind(name: str, before: list[ast.stmt], failure: Failure, seen: set[str])
         if reason is not None:
             return [step]
         inputs = [n.id for n in ast.walk(value) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
-        chains = [found for n in inputs if (found := _behind(n, before[:i], failure, seen))]
+        chains = [result for n in inputs if (result := _behind(n, before[:i], failure, seen))]
         return [
             step,
             *next(
@@ -239,11 +239,11 @@ def _only_makes(value: ast.AST, names: dict[str, Any]) -> bool:
         for n in ast.walk(value)
         if isinstance(n, ast.Name) and not _is_module(n, names) and not callable(names.get(n.id))
     ]
-    asked = any(k.arg == "requires_grad" for c in calls for k in c.keywords) or any(
+    request = any(k.arg == "requires_grad" for c in calls for k in c.keywords) or any(
         _called(c) in ("requires_grad_", "Parameter") for c in calls
     )
     return (
-        any(_called(c) in MAKERS for c in calls) and not asked and not any(_is_graph(names.get(n.id)) for n in inputs)
+        any(_called(c) in MAKERS for c in calls) and not request and not any(_is_graph(names.get(n.id)) for n in inputs)
     )
 
 
@@ -296,8 +296,8 @@ def _frozen(value: ast.AST, failure: Failure) -> CutReason | None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             parameters = getattr(failure.names.get(node.func.id), "parameters", None)
             if callable(parameters) and hasattr(failure.names[node.func.id], "_modules"):
-                found = list(parameters())
-                if found and not any(p.requires_grad for p in found):
+                results = list(parameters())
+                if results and not any(p.requires_grad for p in results):
                     return CutReason(
                         f"all parameters of `{node.func.id}` are frozen (requires_grad is False)", "frozen"
                     )
@@ -306,17 +306,17 @@ def _frozen(value: ast.AST, failure: Failure) -> CutReason | None:
 
 def writes(failure: Failure, name: str) -> list[Statement]:
     """The statements so far that write into the tensor called `name`, oldest first: not those into one that had the name before."""
-    found: list[Statement] = []
+    results: list[Statement] = []
     for s in statements(failure):
         value = getattr(s, "value", None)
         if isinstance(s, (ast.Assign, ast.AnnAssign)) and name in _targets(s):
-            found.clear()
+            results.clear()
         if isinstance(s, ast.AugAssign) and ast.unparse(s.target).split("[")[0] == name:
-            found.append(Statement(name, ast.unparse(s), None, s.lineno))
+            results.append(Statement(name, ast.unparse(s), None, s.lineno))
         elif isinstance(s, ast.Assign) and any(
             isinstance(t, ast.Subscript) and ast.unparse(t.value) == name for t in s.targets
         ):
-            found.append(Statement(name, ast.unparse(s), None, s.lineno))
+            results.append(Statement(name, ast.unparse(s), None, s.lineno))
         elif (
             isinstance(value, ast.Call)
             and isinstance(value.func, ast.Attribute)
@@ -327,8 +327,8 @@ def writes(failure: Failure, name: str) -> list[Statement]:
                 "requires_grad_",
                 "retain_grad_",
             ):
-                found.append(Statement(name, ast.unparse(s), None, s.lineno))
-    return found
+                results.append(Statement(name, ast.unparse(s), None, s.lineno))
+    return results
 
 
 def reassigned(failure: Failure, name: str, thing: object) -> tuple[Statement | None, bool]:

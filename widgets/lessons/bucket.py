@@ -236,13 +236,13 @@ class bucket(Figure):
         for k, (code, level) in enumerate(rows):
             y = 64.0 + 25 * k
             last = "b" if k == len(rows) - 1 else ""
-            shown = "None" if level is None else number(level)
-            out += label(24, y, code, f"num t {last}") + label(372, y, shown, f"num t {last} bwd", "end")
+            text = "None" if level is None else number(level)
+            out += label(24, y, code, f"num t {last}") + label(372, y, text, f"num t {last} bwd", "end")
         if not rows:
             out += label(24, 64, "nothing yet", "t soft") + label(372, 64, "None", "num t", "end")
         out += draw_bucket(self.pours, self.level, 470, 56, 240, 190)
-        shown = "None" if self.level is None else number(self.level)
-        out += label(590, 34, f"x.grad = {shown}", "num h bwd" if self.level else "num h", "middle")
+        text = "None" if self.level is None else number(self.level)
+        out += label(590, 34, f"x.grad = {text}", "num h bwd" if self.level else "num h", "middle")
         if self.level is None:
             out += label(590, 156, "no bucket yet", "t soft", "middle")
         return svg(760, 272, out, self.sentence())
@@ -278,10 +278,10 @@ class micro_batches(Figure):
     divide = Toggle("divide each loss by their number", True)
 
     def fields(self):
-        found = super().fields()
+        result = super().fields()
         if choices := getattr(self, "choices", None):
-            found["parts"] = Steps(choices, "micro-batches", choices[0]).named("parts")
-        return {name: found[name] for name in ("data", "w", "parts", "divide")}
+            result["parts"] = Steps(choices, "micro-batches", choices[0]).named("parts")
+        return {name: result[name] for name in ("data", "w", "parts", "divide")}
 
     def setup(self) -> None:
         try:
@@ -300,10 +300,10 @@ class micro_batches(Figure):
             raise ValueError(
                 f"{n} pairs can be cut into {', '.join(map(str, self.choices))} equal parts, not into {self.parts}."
             )
-        whole = self._leaf()
-        mean_loss(whole, self.data).backward()
-        assert whole.grad is not None
-        self.whole = whole.grad.item()
+        full = self._leaf()
+        mean_loss(full, self.data).backward()
+        assert full.grad is not None
+        self.whole = full.grad.item()
         if not math.isfinite(self.whole):
             raise ValueError(f"at w = {number(self.w)} the gradient is no finite number.")
         self._pour()
@@ -327,11 +327,11 @@ class micro_batches(Figure):
         n, size = self.parts, len(self.data) // self.parts
         how = f", each loss divided by {n}" if self.divide else ""
         what = f"{n} micro-batch{'es' * (n > 1)} of {size}{how}: w.grad = {number(self.level)}"
-        whole = f"One batch of {len(self.data)} gives {number(self.whole)}."
+        full = f"One batch of {len(self.data)} gives {number(self.whole)}."
         if math.isclose(self.level, self.whole, rel_tol=1e-9, abs_tol=1e-12):
-            return Judgement(True, f"{what}. {whole} The same.")
+            return Judgement(True, f"{what}. {full} The same.")
         times = f" {number(self.level / self.whole)} times too much." if self.whole else ""
-        return Judgement(False, f"{what}. {whole}{times}")
+        return Judgement(False, f"{what}. {full}{times}")
 
     def draw(self) -> str:
         size = len(self.data) // self.parts
@@ -461,10 +461,10 @@ class two_loops(Figure):
     at = Moments("step")
 
     def fields(self):
-        found = super().fields()
+        result = super().fields()
         if self.train is not None:
-            found["loop"] = Choice([YOURS, *LOOPS], "the other loop", YOURS).named("loop")
-        return {name: found[name] for name in ("train", "lr", "steps", "loop", "at")}
+            result["loop"] = Choice([YOURS, *LOOPS], "the other loop", YOURS).named("loop")
+        return {name: result[name] for name in ("train", "lr", "steps", "loop", "at")}
 
     def setup(self) -> None:
         if self.train is not None and not callable(self.train):

@@ -74,15 +74,15 @@ def paths_of(t: Trace, source: int, limit: int = LANES) -> list[Path]:
     for node in t["nodes"]:
         if any(e["source"] in reaches for e in inside.get(node["id"], ())):
             reaches.add(node["id"])
-    found: list[Path] = []
+    results: list[Path] = []
     todo: list[tuple[int, list]] = [(t["root"], [])]
-    while todo and len(found) <= limit:
+    while todo and len(results) <= limit:
         at, tail = todo.pop()
         if at == source:
-            found.append(Path([_factor(t, e) for e in reversed(tail)]))
+            results.append(Path([_factor(t, e) for e in reversed(tail)]))
             continue
         todo += [(e["source"], [*tail, e]) for e in reversed(inside.get(at, [])) if e["source"] in reaches]
-    return found
+    return results
 
 
 def _factor(t: Trace, e: Any) -> Factor:
@@ -219,10 +219,10 @@ class chain(Figure):
         middle = (left + right) / 2
         ends = (right, left) if self.direction == BACK else (left, right)
         out = straight(left, right, top + 38) + straight(*ends, top + 158, back=True)
-        shown = number(factor.slope, 4)
+        visible = number(factor.slope, 4)
         if factor.formula and len(factor.formula) <= 12:
             out += label(middle, top + 121, factor.formula, "t soft", "middle")
-        return out + pill(middle, top + 138, f"× {shown}", "sent")
+        return out + pill(middle, top + 138, f"× {visible}", "sent")
 
     X0, X1, Y0, Y1 = 72.0, 780.0, 46.0, 270.0
 

@@ -46,17 +46,17 @@ def states() -> tuple[dict[int, State], str]:
     for n, chapter in CHAPTERS.items():
         if n == 0:
             continue
-        found = exercises.chapter(n).values() if f"{n:02d}" in exercises.chapters() else []
-        ids = [e.id for e in found if e.kind is not Kind.OPTIONAL]  # a chapter is done without them
+        results = exercises.chapter(n).values() if f"{n:02d}" in exercises.chapters() else []
+        ids = [e.id for e in results if e.kind is not Kind.OPTIONAL]  # a chapter is done without them
         passed = sum(bool(entries.get(id, {}).get("passed")) for id in ids)
         out[n] = State(chapter, passed, len(ids), any(id in entries for id in ids))
     return out, complaint
 
 
-def following(found: dict[int, State]) -> State | None:
+def following(result: dict[int, State]) -> State | None:
     """Where to go on: the first chapter that was begun, else the first whose needs are met; None if all is done."""
-    left = [s for s in found.values() if s.mark != "✓"]
-    ready = [s for s in left if all(found[k].mark == "✓" for k in s.chapter.needs)]
+    left = [s for s in result.values() if s.mark != "✓"]
+    ready = [s for s in left if all(result[k].mark == "✓" for k in s.chapter.needs)]
     return next(iter([s for s in left if s.mark == "…"] or ready or left), None)
 
 

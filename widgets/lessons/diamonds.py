@@ -70,16 +70,16 @@ class diamonds(Figure):
 
     def _fan(self) -> str:
         """Every path as a line of its own: a tree that opens from x, with y at the end of each branch."""
-        shown, step = min(self.n, DRAWN), (RIGHT - LEFT) / self.n
+        visible, step = min(self.n, DRAWN), (RIGHT - LEFT) / self.n
         lines = ""
-        for depth in range(shown):
+        for depth in range(visible):
             rows, next_rows = 2**depth, 2 ** (depth + 1)
             for row in range(next_rows):
                 y0, y1 = TOP + HEIGHT * (row // 2 + 0.5) / rows, TOP + HEIGHT * (row + 0.5) / next_rows
                 lines += f"M{LEFT + depth * step:.1f} {y0:.1f}L{LEFT + (depth + 1) * step:.1f} {y1:.1f}"
         out = tag("path", d=lines, style="fill:none;stroke:var(--bwd);stroke-width:1.2")
-        end = LEFT + shown * step
-        if shown < self.n:
+        end = LEFT + visible * step
+        if visible < self.n:
             style = "fill:var(--bwd-soft);stroke:var(--bwd);stroke-dasharray:4 3"
             out += tag("rect", x=end, y=TOP, width=RIGHT - end, height=HEIGHT, style=style)
             out += label((end + RIGHT) / 2, TOP + HEIGHT / 2 + 5, "too many to draw", "t bwd halo", "middle")

@@ -88,14 +88,14 @@ class dual(Figure):
     step = Moments("operation", "start")
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
-        step = found.pop("step")
+        result = super().fields()
+        step = result.pop("step")
         u = (
             {f"d{n}": Entry("u", n, f"d{n}", w, 2.0, 0.1).named(f"d{n}") for n, w in self.u.items()}
             if isinstance(self.u, dict)
             else {}
         )
-        return {"f": found.pop("f"), "step": step, **u, **found}
+        return {"f": result.pop("f"), "step": step, **u, **result}
 
     @property
     def presets(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
@@ -113,8 +113,8 @@ class dual(Figure):
         if name == "f":
             names = inputs_of(self.f)
             self.inputs = {n: v for n, v in self.inputs.items() if n in names}
-            kept = {n: w for n, w in self.u.items() if n in names}
-            self.u, self.step = kept if any(kept.values()) else None, 0
+            saved = {n: w for n, w in self.u.items() if n in names}
+            self.u, self.step = saved if any(saved.values()) else None, 0
         self.setup()
 
     @staticmethod
@@ -175,10 +175,10 @@ class dual(Figure):
         line = self.lines[self.first + min(step, self.last) - 1]
         sums = line.numbers()
         worth = f" = {sums}" if sums and sums != number(line.tangent, 4) else ""
-        said = f"{line.name} = {number(line.value, 4)}, and {_d(line.name)} = {line.formula()}{worth} = {number(line.tangent, 4)}."
+        sentence = f"{line.name} = {number(line.value, 4)}, and {_d(line.name)} = {line.formula()}{worth} = {number(line.tangent, 4)}."
         if step < self.last:
-            return said
-        return f"{said} {self._reverse()}"
+            return sentence
+        return f"{sentence} {self._reverse()}"
 
     def _reverse(self) -> str:
         back = ", ".join(f"{number(g, 4)} for {n}" for n, g in self.grad.items())
@@ -241,13 +241,13 @@ class dual(Figure):
     def _table(self, step: int) -> Table:
         rows = []
         for line in self.lines[: self.first + step]:
-            made = "chosen" if not line.parts else f"{line.formula()} = {line.numbers()}"
+            text = "chosen" if not line.parts else f"{line.formula()} = {line.numbers()}"
             rows.append(
                 (
                     f"{line.name} = {line.expr}" if line.expr else line.name,
                     number(line.value),
                     number(line.tangent),
-                    made,
+                    text,
                 )
             )
         return Table(("line", "value", "tangent", "made of"), rows)

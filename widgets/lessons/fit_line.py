@@ -84,8 +84,8 @@ class fit_line(Figure):
         out += label(470, 38, "y = w·x", "num h fwd") + label(470, 64, f"w = {number(self.w, 3)}", "num t")
         out += label(470, 108, "loss", "h") + label(470, 135, number(self.loss, 3), "num h bwd")
         out += label(470, 156, "the mean of the", "t soft") + label(470, 172, "squared misses", "t soft")
-        whole = sum(y * y for _, y in self.points) / len(self.points) or 1.0  # the loss at w = 0 fills the bar
-        share = min(self.loss / whole, 1.0)
+        full = sum(y * y for _, y in self.points) / len(self.points) or 1.0  # the loss at w = 0 fills the bar
+        share = min(self.loss / full, 1.0)
         out += tag("rect", "box", x=600, y=TOP, width=34, height=BOTTOM - TOP, rx=4)
         style = "fill:var(--good)" if self.there else "fill:var(--bwd)"
         high_bar = max((BOTTOM - TOP) * share, 2.0)

@@ -118,8 +118,8 @@ class Growth:
             raise TooLong(f"more than {STEPS} lines have run and the program has not ended. Show a shorter run.")
         moment = GraphState(line)
         names = [(text, thing) for text, thing in walk(variables) if isinstance(thing, Value)]
-        found = _behind([thing for _, thing in names])
-        for obj in sorted(found, key=lambda v: v.age):  # parents were made first
+        result = _behind([thing for _, thing in names])
+        for obj in sorted(result, key=lambda v: v.age):  # parents were made first
             if id(obj) not in self._ids:
                 if len(self.nodes) >= NODES:
                     raise TooLong(
@@ -129,7 +129,7 @@ class Growth:
                 parents = tuple(self._ids[id(p)] for p in obj._prev)
                 self.nodes.append(Born(len(self.nodes), obj, parents, len(self.moments)))
                 moment.new.append(len(self.nodes) - 1)
-        moment.held = {self._ids[id(obj)] for obj in found}
+        moment.held = {self._ids[id(obj)] for obj in result}
         for text, thing in names:
             born = self.nodes[self._ids[id(thing)]]
             born.name = born.name or text
@@ -229,8 +229,8 @@ class Growth:
                 n.kind, ""
             )
             name, expr = fitted(n.label, "" if n.expr == n.label else n.expr, place["w"] - 2 * CARD_PAD)
-            shown = {**place, "name": name, "expr": _what(n, expr)}
-            out += card(shown, [] if n.kind == "constant" else rows, kind.strip(), "" if held else "gone")
+            visible = {**place, "name": name, "expr": _what(n, expr)}
+            out += card(visible, [] if n.kind == "constant" else rows, kind.strip(), "" if held else "gone")
         return out
 
     # Text alternative ----------------------------------------------------------------------------------------------------------
@@ -243,9 +243,9 @@ class Growth:
             return f"Nothing has run yet. {_and(names)} {'is a leaf' if len(names) == 1 else 'are leaves'}: given, not computed."
         line = self.lines[m.line].strip() if m.line < len(self.lines) else ""
         out = f"{line.rstrip(':')}: "
-        made = [self.nodes[i] for i in m.new if self.nodes[i].kind != "constant"]
-        if made:
-            out += " ".join(self._birth(n) for n in made)
+        results = [self.nodes[i] for i in m.new if self.nodes[i].kind != "constant"]
+        if results:
+            out += " ".join(self._birth(n) for n in results)
         elif line.startswith(("if ", "elif ", "while ", "for ")):
             out += "Python decided where to go on. The graph got no node."
         else:
@@ -283,14 +283,14 @@ class Growth:
         for n in self.nodes:
             if n.moment <= self.at and n.kind != "constant":
                 line = self.moments[n.moment].line
-                made = "given" if line is None else self.lines[line].strip() if line < len(self.lines) else ""
+                text = "given" if line is None else self.lines[line].strip() if line < len(self.lines) else ""
                 out.append(
                     (
                         n.label,
                         n.expr or "–",
                         number(n.obj.data),
                         ", ".join(self.nodes[p].label for p in n.parents) or "–",
-                        made,
+                        text,
                     )
                 )
         return out

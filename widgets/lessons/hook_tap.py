@@ -246,15 +246,15 @@ class hook_tap(Figure):
     tap: Any = None  # a Tap; None until setup
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
+        result = super().fields()
         if self.hook is not None:
             ways = {**{text: do for do, text in DOES.items()}, "your hook": "yours"}
-            found["do"] = Choice(ways, "and", "yours").named("do")
+            result["do"] = Choice(ways, "and", "yours").named("do")
         if self.tap is not None:
-            found["at"] = Choice({self.tap.name(e): self.tap.name(e) for e in self.tap.edges}, "tap edge", "").named(
+            result["at"] = Choice({self.tap.name(e): self.tap.name(e) for e in self.tap.edges}, "tap edge", "").named(
                 "at"
             )
-        return found
+        return result
 
     def setup(self) -> None:
         if not isinstance(self.f, str) and not callable(self.f):

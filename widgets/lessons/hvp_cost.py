@@ -69,8 +69,8 @@ class Cost:
             )
         _, first = _steps(lambda: gradient(self.f, x))
         short, second = _steps(lambda: product(self.f, x, v))
-        table, whole = _steps(lambda: hessian(self.f, x))
-        self.n, self.steps = n, {"gradient": first, "H v": second, "the whole H": whole}
+        table, full = _steps(lambda: hessian(self.f, x))
+        self.n, self.steps = n, {"gradient": first, "H v": second, "the whole H": full}
         self.gap = float((table @ v - short).abs().max())
         self.scale = float(short.abs().max())
 
@@ -93,8 +93,8 @@ class Cost:
         for e in range(math.ceil(most) + 1):
             if (x := x0 + e / most * (x1 - x0)) <= x1 + 1:
                 out += tag("line", "grid", x1=x, x2=x, y1=48, y2=196) + label(x, 214, f"{10**e:,}", "t soft", "middle")
-        whole = ("the whole H", self.n**2, f"{self.n + 1} passes", "fwd")
-        rows = (("gradient", self.n, "1 pass", ""), ("H v", self.n, "2 passes", "bwd"), whole)
+        full = ("the whole H", self.n**2, f"{self.n + 1} passes", "fwd")
+        rows = (("gradient", self.n, "1 pass", ""), ("H v", self.n, "2 passes", "bwd"), full)
         for k, (name, numbers, passes, colour) in enumerate(rows):
             y, style = (
                 56.0 + 48 * k,

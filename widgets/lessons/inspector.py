@@ -87,14 +87,14 @@ class Walk:
 
     # The picture --------------------------------------------------------------------------------------------------------------
     def svg(self) -> str:
-        at, taken, node = self.index(self.here), set(), self.nodes[0]
+        at, used, node = self.index(self.here), set(), self.nodes[0]
         for k in self.path:
-            taken.add((self.index(node), k))
+            used.add((self.index(node), k))
             node = node.next_functions[k][0]
         out, pills = "", ""
         for w in self.drawn["wires"]:
             i, k, _ = self.ends[w["id"]]
-            taken_here = (i, k) in taken
+            taken_here = (i, k) in used
             out += wire(w["d"], True, "at" if taken_here else "")
             if i == at or taken_here:
                 pills += pill(w["px"], w["py"], f"[{k}]", "sent")
@@ -102,7 +102,7 @@ class Walk:
             text = place["name"].strip()
             leaf = "" if text == "None" else self.leaf(self.nodes[place["id"]])
             kind = ("constant" if text == "None" else "leaf" if leaf else "") + (" at" if place["id"] == at else "")
-            said = (
+            sentence = (
                 f"→ {leaf}.grad"
                 if leaf
                 else f"{self.name}.grad_fn"
@@ -111,7 +111,9 @@ class Walk:
                 if text == "None"
                 else ""
             )
-            out += card({**place, "name": text}, [(said, "", "bwd" if leaf else "")] if said else [], kind.strip())
+            out += card(
+                {**place, "name": text}, [(sentence, "", "bwd" if leaf else "")] if sentence else [], kind.strip()
+            )
         out += pills
         return svg(max(self.drawn["w"], 480), self.drawn["h"], out, self.sentence())
 

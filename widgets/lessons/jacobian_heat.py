@@ -305,11 +305,11 @@ class jacobian_heat(Figure):
     choices: dict[str, Callable] = FUNCTIONS
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
+        result = super().fields()
         if self.state is not None:
-            found["f"] = Choice(list(self.choices), "function", "softmax").named("f")
-            found["n"] = Slider("n", 6, 2, MOST).named("n")
-        return found
+            result["f"] = Choice(list(self.choices), "function", "softmax").named("f")
+            result["n"] = Slider("n", 6, 2, MOST).named("n")
+        return result
 
     def controls(self) -> list[Control]:
         return [control for control in super().controls() if control.name != "n" or self.x is None]

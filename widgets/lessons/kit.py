@@ -372,13 +372,13 @@ class Inputs(Field):
         self.least, self.step, self.typed, self.fixed = least, step, typed, fixed
 
     def expand(self, figure: Figure) -> dict[str, Field]:
-        taken = {field.name for field in declared(type(figure))}
-        found: dict[str, Field] = {self.name: self}
+        used = {field.name for field in declared(type(figure))}
+        results: dict[str, Field] = {self.name: self}
         if self.fixed:
-            return found
+            return results
         for name, value in getattr(figure, self.name).items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                key = name if name not in taken else f"{name} = "
+                key = name if name not in used else f"{name} = "
                 # how far a slider reaches follows from where its input started
                 reach = figure.reach.setdefault(
                     name, max(self.least, 2 * abs(value)) if math.isfinite(value) else self.least
@@ -388,8 +388,8 @@ class Inputs(Field):
                     if self.typed
                     else Entry(self.name, name, name, value, reach, self.step)
                 )
-                found[key] = entry.named(key)
-        return found
+                results[key] = entry.named(key)
+        return results
 
 
 def action(label: str | Callable[[Any], str], hint: str = "", when: Callable[[Any], bool] = lambda figure: True) -> Any:

@@ -64,8 +64,8 @@ def read(text: str, values: dict[str, float]) -> float:
     >>> read("2b", {"b": 7.0}), read("14", {}), read("-1/4", {})
     (14.0, 14.0, -0.25)
     """
-    said = text.strip()
-    plain = said
+    message = text.strip()
+    plain = message
     for sign, python in {"−": "-", "·": "*", "×": "*", "^": "**", "²": "**2", "³": "**3"}.items():
         plain = plain.replace(sign, python)
     plain = re.sub(r"(?<=\d),(?=\d)", ".", plain)
@@ -73,12 +73,12 @@ def read(text: str, values: dict[str, float]) -> float:
     try:
         got = _value(ast.parse(plain, mode="eval").body, values)
     except ZeroDivisionError:
-        raise ValueError(f"{said} divides by zero.") from None
+        raise ValueError(f"{message} divides by zero.") from None
     except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
         why = str(error) if isinstance(error, UnknownName) else "Write a number, or a formula such as 2*b."
-        raise ValueError(f"{said[:40]!r} is not a number. {why}") from None
+        raise ValueError(f"{message[:40]!r} is not a number. {why}") from None
     if not math.isfinite(got):
-        raise ValueError(f"{said[:40]!r} is not a finite number.")
+        raise ValueError(f"{message[:40]!r} is not a finite number.")
     return got
 
 
@@ -212,19 +212,19 @@ class Book:
         return f"what {self.name(self.ends(key.id)[0])} passes to {self.to(key.id)}"
 
     def confirm(self, key: Key) -> str:
-        shown = number(self.wanted(key))
+        visible = number(self.wanted(key))
         if key.kind == "local":
             e = self.edges[key.id]
             n, p = self.ends(key.id)
             formula = f"{e['local_text']} = " if not re.fullmatch(r"[−\d.]+", e["local_text"] or "0") else ""
             at = f" at {self.name(p)} = {number(self.value(p))}" if formula else ""
-            return f"{self.slope_name(key.id)} = {formula}{shown}{at}."
+            return f"{self.slope_name(key.id)} = {formula}{visible}{at}."
         if key.kind == "sends":
             n, p = self.ends(key.id)
             arrived = _bracket(self.wanted(Key("arrives", n)))
-            return f"{self.name(n)} passes {arrived} × {_bracket(self.local(key.id))} = {shown} to {self.name(p)}."
+            return f"{self.name(n)} passes {arrived} × {_bracket(self.local(key.id))} = {visible} to {self.name(p)}."
         shares = [_bracket(self.wanted(Key("sends", e))) for e in self.users(key.id)]
-        total = f"{' + '.join(shares)} = {shown}" if len(shares) > 1 else shown
+        total = f"{' + '.join(shares)} = {visible}" if len(shares) > 1 else visible
         return f"{self.name(key.id)}.grad = {total}: all that was passed to {self.name(key.id)}."
 
     def rule(self, key: Key) -> str:
@@ -241,22 +241,22 @@ class Book:
         """Which mistake gives a wrong entry, and what the cell asks for."""
         if follows := self._follows(key, got):
             return follows
-        shown = fmt(got)
+        visible = fmt(got)
         for value, words in self._usual(key):
             if close(got, value) and not close(value, self.wanted(key)):
-                return f"{shown} {words}"
+                return f"{visible} {words}"
         here = self._around(key)
         for value, words in [*here, *self._everywhere()]:
             if close(got, value):
-                return f"{shown} is {words}. {self.rule(key)}"
+                return f"{visible} is {words}. {self.rule(key)}"
         for (x, of_x), (y, of_y) in combinations(here, 2):
-            for sign, made in (("×", x * y), ("+", x + y)):
+            for sign, result in (("×", x * y), ("+", x + y)):
                 idle = 0 in (x, y) or (sign == "×" and 1 in (x, y))
-                if not idle and close(got, made):
+                if not idle and close(got, result):
                     return (
-                        f"{shown} would be {_bracket(x)} {sign} {_bracket(y)}: {of_x} {sign} {of_y}. {self.rule(key)}"
+                        f"{visible} would be {_bracket(x)} {sign} {_bracket(y)}: {of_x} {sign} {of_y}. {self.rule(key)}"
                     )
-        return f"{shown} is not made from the numbers of this row in one step. {self.rule(key)}"
+        return f"{visible} is not made from the numbers of this row in one step. {self.rule(key)}"
 
     def _follows(self, key: Key, got: float) -> str:
         """A wrong number that is the right consequence of an earlier wrong one."""
@@ -331,8 +331,8 @@ class Book:
 
     def _exponent(self, n: int) -> float | None:
         """The number in b², where node n is such a power."""
-        found = re.search(r"[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+$", self.nodes[n]["expr"])
-        return float(found[0].translate(_RAISED)) if found and self.nodes[n]["op"].startswith("**") else None
+        match = re.search(r"[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+$", self.nodes[n]["expr"])
+        return float(match[0].translate(_RAISED)) if match and self.nodes[n]["op"].startswith("**") else None
 
     def _usual_arrives(self, n: int) -> Iterator[tuple[float, str]]:
         name, users = self.name(n), self.users(n)
@@ -359,8 +359,8 @@ class Book:
                 self.wanted(Key("arrives", sender)),
                 f"is the upstream gradient of {self.name(sender)}, which passes it on multiplied by {self.slope_name(e)}.",
             )
-            asked = f"This cell asks for what {self.name(sender)} passes on."
-            yield self.local(e), f"is the local derivative {self.slope_name(e)} alone. {asked}"
+            request = f"This cell asks for what {self.name(sender)} passes on."
+            yield self.local(e), f"is the local derivative {self.slope_name(e)} alone. {request}"
         for e in self.rows:
             if self.ends(e)[0] == n:
                 yield self.wanted(Key("sends", e)), f"is what {name} passes on to {self.to(e)}: one step too far."
@@ -653,9 +653,9 @@ class ledger(Figure):
     def _fill(self) -> str:
         book = self._copied()
         before = book.open
-        said = book.step_back()
+        message = book.step_back()
         self.typed |= {key: number(book.wanted(key)) for key in before if book.right(key)}
-        return said
+        return message
 
     @action("◂ step back", "fill in the next row", when=lambda self: self.book.open)
     def back(self) -> None:

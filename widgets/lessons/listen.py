@@ -144,8 +144,8 @@ class _Ear:
         return next(iter(both or at_hand[::-1] or read), None)  # of several variables the newest, which is not `root`
 
     def _children_in(self, frame: FrameType | None, obj: Any) -> list:
-        found = [] if frame is None else frame.f_locals.values()
-        return [v for v in found if isinstance(v, self.cls) and v is not obj and any(p is obj for p in parents_of(v))]
+        results = [] if frame is None else frame.f_locals.values()
+        return [v for v in results if isinstance(v, self.cls) and v is not obj and any(p is obj for p in parents_of(v))]
 
     @contextlib.contextmanager
     def listening(self) -> Iterator[_Ear]:
@@ -186,17 +186,17 @@ def _pairs(root: Any, names: dict[str, Any], right_root: Value, right_names: dic
     match[id(root)] = right_root
     for node in reversed(order_of(root)):
         right = match.get(id(node))
-        mine, theirs = parents_of(node), parents_of(right)
-        if right is None or len(mine) != len(theirs):
+        mine, other = parents_of(node), parents_of(right)
+        if right is None or len(mine) != len(other):
             continue
-        free = [t for t in theirs if not any(match.get(id(m)) is t for m in mine)]
+        free = [t for t in other if not any(match.get(id(m)) is t for m in mine)]
         ordered = isinstance(node._prev, (tuple, list)) and str(getattr(node, "_op", "")) == right._op
         for k, m in enumerate(mine):
             if id(m) in match:
                 continue
             twin = next(
                 (t for t in free if same(getattr(m, "data", None), t.data)),
-                theirs[k] if ordered and theirs[k] in free else None,
+                other[k] if ordered and other[k] in free else None,
             )
             if twin is not None:
                 match[id(m)] = twin

@@ -80,12 +80,14 @@ class loss_scaling(Film):
         if power != int(power) or not 0 <= power < POWERS:
             raise ValueError(f"scale must be a power of 2 from 1 to 2^{POWERS - 1}, not {self.scale}.")
         self.doublings = int(power)
-        kept = sorted(abs(g) for g in gradients if g and math.isfinite(g))
-        if not kept:
+        remaining = sorted(abs(g) for g in gradients if g and math.isfinite(g))
+        if not remaining:
             raise ValueError("none of these gradients is a finite number other than 0.")
-        self.all = np.array(kept)
+        self.all = np.array(remaining)
         self.dots = (
-            [kept[round(i * (len(kept) - 1) / max(DOTS - 1, 1))] for i in range(DOTS)] if len(kept) > DOTS else kept
+            [remaining[round(i * (len(remaining) - 1) / max(DOTS - 1, 1))] for i in range(DOTS)]
+            if len(remaining) > DOTS
+            else remaining
         )
         self.counts = [self.count(2.0**k) for k in range(POWERS)]
         self.roll(self.ground(), {None: self.one_take()})

@@ -88,8 +88,8 @@ class _Made:
 class _Watch(Handler):
     """Notes the storage of each result, once, for the layer that made it."""
 
-    def __init__(self, found: dict[int, _Made], layer: int, again: bool):
-        self.found, self.layer, self.again = found, layer, again
+    def __init__(self, result: dict[int, _Made], layer: int, again: bool):
+        self.found, self.layer, self.again = result, layer, again
 
     def __call__(self, op: Any, inputs: Sequence, params: Sequence) -> Any:
         out = op(*inputs, *params)
@@ -112,24 +112,24 @@ def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[MemorySt
     for layer in layers:
         if isinstance(layer, nn.Module):
             known |= {id(_storage(p.array)) for p in [*layer.parameters(), *layer.buffers()]}
-    found: dict[int, _Made] = {}
+    results: dict[int, _Made] = {}
     calls = [0] * n
     moments: list[MemoryState] = []
 
     def note(kind: str, layer: int) -> None:
         alive = [0] * n, [0] * n
-        for key, made in list(found.items()):
-            if made.ref() is None:
-                del found[key]
+        for key, result in list(results.items()):
+            if result.ref() is None:
+                del results[key]
             elif key not in known:
-                alive[made.again][made.layer] += made.size
+                alive[result.again][result.layer] += result.size
         moments.append(MemoryState(kind, layer, tuple(alive[0]), tuple(alive[1])))
 
     def call(i: int, h: Any) -> Any:
         again = calls[i] > 0
         calls[i] += 1
         try:
-            with _Watch(found, i, again):
+            with _Watch(results, i, again):
                 h = layers[i](h)
         finally:
             note("recompute" if again else "forward", i)
@@ -354,14 +354,14 @@ class memory(Film):
     progress = ""
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
+        result = super().fields()
         if self.chain is not None:
-            found["every"] = Steps(self.chain.every, "checkpoints", 0, show=self.chain.name).named("every")
-        return found
+            result["every"] = Steps(self.chain.every, "checkpoints", 0, show=self.chain.name).named("every")
+        return result
 
     def controls(self) -> list[Control]:
-        found = {control.name: control for control in super().controls()}
-        return [found[name] for name in ("moment", "every", "depth") if name in found]
+        results = {control.name: control for control in super().controls()}
+        return [results[name] for name in ("moment", "every", "depth") if name in results]
 
     def setup(self) -> None:
         if self.model is not None and not isinstance(self.x, torch.Tensor):
@@ -506,9 +506,9 @@ def ticks(most: float) -> list[float]:
     return [round(k * step) for k in range(int(most / step) + 1)]
 
 
-def _chart(found: dict[str, list[int]], layers: int, words: str) -> str:
+def _chart(result: dict[str, list[int]], layers: int, words: str) -> str:
     x0, x1, top, base = 84.0, 560.0, 40.0, 262.0
-    most = max(max(values) for values in found.values())
+    most = max(max(values) for values in result.values())
 
     def at(depth: float, amount: float) -> tuple[float, float]:
         return x0 + depth / 100 * (x1 - x0), base - amount / most * (base - top)
@@ -526,7 +526,7 @@ def _chart(found: dict[str, list[int]], layers: int, words: str) -> str:
     out += label((x0 + x1) / 2, base + 40, "layers", "t", "middle")
     looks = {"no checkpoints": ("fwd", ""), "every 10 layers": ("good", "8 3"), "every √n layers": ("bwd", "3 3")}
     ends: list[float] = []
-    for name, values in found.items():
+    for name, values in result.items():
         colour, dash = looks[name]
         spots = [at(d, v) for d, v in zip(DEPTHS, values, strict=True)]
         line = f"fill:none;stroke:var(--{colour});stroke-width:2.2"

@@ -238,9 +238,9 @@ class Tracer:
     def sentences(self) -> list[str]:
         out = []
         for bad, what in (("inf", "infinity"), ("nan", "nan")):
-            found = self.first(bad)
-            if found:
-                way, event = found
+            result = self.first(bad)
+            if result:
+                way, event = result
                 where = (
                     f"at {event.name}"
                     if way == "forward" and event.name != "·"

@@ -169,8 +169,8 @@ class Operation:
             if done
             else ""
         )
-        said = "stopped" if stopped else f"{right} of {GRAPHS} random graphs right"
-        out += label(450, y + 60, said, "t b bad" if right < GRAPHS else "t b")
+        sentence = "stopped" if stopped else f"{right} of {GRAPHS} random graphs right"
+        out += label(450, y + 60, sentence, "t b bad" if right < GRAPHS else "t b")
         return svg(740, max(top + high + 32, y + 78), out, f"{self.name}: curve and tangent. {self.sentence()}")
 
 
@@ -193,12 +193,12 @@ class op_card(Figure):
     formula: list[ipywidgets.Widget] = []
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
+        result = super().fields()
         if self.operation is not None:
             for i, start in enumerate(self.operation.x if isinstance(self.x, list) else ()):
                 name = "x" if self.operation.one else f"x{i}"
-                found[f"x{i}"] = Entry("x", i, name, start, REACH, 0.1).named(f"x{i}")
-        return found
+                result[f"x{i}"] = Entry("x", i, name, start, REACH, 0.1).named(f"x{i}")
+        return result
 
     def setup(self) -> None:
         if not callable(self.f):

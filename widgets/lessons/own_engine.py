@@ -51,8 +51,8 @@ class own_engine(Figure):
         return {**super().fields(), "program": Choice(list(self.menu), "program", "diamond").named("program")}
 
     def controls(self) -> list[Control]:
-        found = super().controls()
-        return sorted(found, key=lambda control: isinstance(control, Moments), reverse=True)
+        result = super().controls()
+        return sorted(result, key=lambda control: isinstance(control, Moments), reverse=True)
 
     def setup(self) -> None:
         if not inspect.isclass(self.cls):
@@ -104,18 +104,18 @@ class own_engine(Figure):
 def first_fault(answer: Callable) -> LessonView | None:
     """A learner's class, or backward function, on the first program that it gets wrong, at the step where it goes wrong."""
     cls, backward = _engine_of(answer)
-    for name, heard in _wrong_on(cls, backward):
+    for name, observed in _wrong_on(cls, backward):
         view = own_engine(cls, backward, program=name)  # type: ignore[call-arg]  # mypy does not see that @lesson makes a function
         assert isinstance(view, LessonView)
-        if heard.wrong_write is not None:
-            view.set(step=heard.wrong_write + 1)
+        if observed.wrong_write is not None:
+            view.set(step=observed.wrong_write + 1)
         return view
     return None
 
 
 def fault_in_words(answer: Callable) -> str:
     """The first mistake in one sentence, "" if there is none. `check` uses it for mistakes that are not in the exercise's bank."""
-    return next((heard.verdict for _, heard in _wrong_on(*_engine_of(answer))), "")
+    return next((observed.verdict for _, observed in _wrong_on(*_engine_of(answer))), "")
 
 
 def _engine_of(answer: Callable) -> tuple[Any, Callable | None]:
@@ -127,9 +127,9 @@ def _engine_of(answer: Callable) -> tuple[Any, Callable | None]:
 def _wrong_on(cls: Any, backward: Callable | None) -> Iterator[tuple[str, Observation]]:
     """The programs that an engine computes wrongly, with the recording of each."""
     for name, (program, numbers) in PROGRAMS.items():
-        heard = listen(cls, program, numbers, backward)
-        if not heard.good:
-            yield name, heard
+        observed = listen(cls, program, numbers, backward)
+        if not observed.good:
+            yield name, observed
 
 
 def in_order(root: Any) -> None:

@@ -288,18 +288,18 @@ class _Picking(Figure):
             setattr(self, f"w{i}", weight)
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
+        result = super().fields()
         if self.core is None:
-            return found
-        made: list[Field] = []
+            return result
+        results: list[Field] = []
         for i, weight in enumerate(self.core.weights):
             low, high = min(-2.0, weight), max(2.0, weight)
-            made.append(
+            results.append(
                 Slider(f"{self.core.letter}{_sub(i)}", 1.0, low, high, 0.1, show=lambda w: number(w, 4)).named(f"w{i}")
             )
         if not self.core.own:
-            made += [Slider("n inputs", 2, 1, MOST).named("n"), Slider("m outputs", 2, 1, MOST).named("m")]
-        return {**found, **{field.name: field for field in made}}
+            results += [Slider("n inputs", 2, 1, MOST).named("n"), Slider("m outputs", 2, 1, MOST).named("m")]
+        return {**result, **{field.name: field for field in results}}
 
     @property
     def presets(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]

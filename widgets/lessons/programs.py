@@ -13,7 +13,7 @@ from typing import Any
 
 
 def run_named(
-    f: Callable, inputs: Mapping[str, Any], found: dict[str, Any] | None = None
+    f: Callable, inputs: Mapping[str, Any], results: dict[str, Any] | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """Call f(**inputs); return its result and its local variables as they were when it ended.
 
@@ -26,11 +26,11 @@ def run_named(
     (5, {'x': 1, 'a': 3})
     """
     code = getattr(f, "__code__", None)
-    found = {} if found is None else found
+    results = {} if results is None else results
 
     def watch(frame, event, _arg):
         if event == "return" and frame.f_code is code:
-            found.update(frame.f_locals)
+            results.update(frame.f_locals)
 
     before = sys.getprofile()
     sys.setprofile(watch)
@@ -38,7 +38,7 @@ def run_named(
         result = f(**inputs)
     finally:
         sys.setprofile(before)
-    return result, found
+    return result, results
 
 
 def lines_of(f: Callable) -> list[str]:

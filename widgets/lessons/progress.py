@@ -65,7 +65,7 @@ class progress(Figure):  # noqa: N801 - used like a function
             "rect", width=full, height=HIGH, rx=5, style="fill:var(--fwd)"
         )
         alt = f"{self.done} of {self.total} done"
-        drawn = {name: found for name, values in self.curves.items() if len(found := thinned(values)) > 1}
+        drawn = {name: result for name, values in self.curves.items() if len(result := thinned(values)) > 1}
         if not drawn:
             return svg(WIDE, HIGH, bar, alt)
         top = max(max(values) for values in drawn.values()) or 1.0
@@ -98,5 +98,5 @@ class progress(Figure):  # noqa: N801 - used like a function
 
 def thinned(values: Sequence[float]) -> list[float]:
     """At most POINTS of the finite ones, the last one among them."""
-    found = [float(v) for v in values if math.isfinite(v)]
-    return found[:: -max(1, len(found) // POINTS)][::-1]
+    results = [float(v) for v in values if math.isfinite(v)]
+    return results[:: -max(1, len(results) // POINTS)][::-1]

@@ -25,7 +25,7 @@ ADVICE = (
 
 
 def bug_clinic() -> tuple[str, str]:
-    out, said = LOOK, []
+    out, message = LOOK, []
     for k, name in enumerate(("exp, then add_", "times 2, then add_", "behind its back")):
         run = Run(PATIENTS[name], [0.0, 1.0, -2.0])
         last = run.moments[-1]
@@ -33,7 +33,7 @@ def bug_clinic() -> tuple[str, str]:
         out += tag("rect", "panel", x=left, y=14, width=279, height=158, rx=9)
         for i, line in enumerate(run.lines):
             out += label(left + 16, 40 + 22 * i, line, "num t b")
-        stale = [kept for _, all_kept, _ in last.nodes for kept in all_kept if kept.stale]
+        stale = [saved for _, all_kept, _ in last.nodes for saved in all_kept if saved.stale]
         if last.error:
             verdict = ("✗ error: saved at v " + str(stale[0].then), f"now at v {stale[0].now}: overwritten", "bad")
         elif run.agree:
@@ -43,11 +43,11 @@ def bug_clinic() -> tuple[str, str]:
         box = "over" if verdict[2] == "bad" else "pill idle"
         out += tag("rect", box, x=left + 10, y=110, width=259, height=52, rx=7)
         out += label(left + 20, 131, verdict[0], f"t b {verdict[2]}") + label(left + 20, 151, verdict[1], "t")
-        said.append(f"{'; '.join(run.lines)}: {verdict[0]}, {verdict[1]}.")
+        message.append(f"{'; '.join(run.lines)}: {verdict[0]}, {verdict[1]}.")
     for k, (sign, ask, cure) in enumerate(ADVICE):
         y = 204.0 + 30 * k
         out += label(24, y, sign, "t b") + label(272, y, ask, "t") + label(640, y, cure, "t good b")
         if k:
             out += tag("line", "grid", x1=20, x2=870, y1=y - 20, y2=y - 20)
-    words = " ".join(said) + " " + " ".join(f"{sign}: {ask} {cure}." for sign, ask, cure in ADVICE)
+    words = " ".join(message) + " " + " ".join(f"{sign}: {ask} {cure}." for sign, ask, cure in ADVICE)
     return svg(886, 314, out, words), words

@@ -24,7 +24,7 @@ def controlling() -> tuple[str, str]:
     for x, head in heads:
         out += label(x, 66, head, "t soft")
     out += tag("line", "rule", x1=30, x2=856, y1=74, y2=74)
-    said = []
+    sentences = []
     for k, (tool, retain, acts, use) in enumerate(_ROWS):
         results = []
         for passes in (1, 2):
@@ -50,8 +50,8 @@ def controlling() -> tuple[str, str]:
             good = result != "RuntimeError"
             out += label(x, y + 24, result if good else f"✗ {result}", f"num t b {'bwd' if good else 'bad'}")
         out += label(672, y + 24, use, "t")
-        said.append(f"{name}: {acts}; backward once: {results[0]}, twice: {results[1]}; for {use}.")
+        sentences.append(f"{name}: {acts}; backward once: {results[0]}, twice: {results[1]}; for {use}.")
     out += label(30, 316, "requires_grad_(False) freezes a parameter; gradients still get through its layer.", "t soft")
     out += label(540, 316, "autograd.grad returns gradients, and fills no .grad.", "t soft")
-    words = "Five ways to treat the graph of c = (3x)² + 3x at x = 2. " + " ".join(said)
+    words = "Five ways to treat the graph of c = (3x)² + 3x at x = 2. " + " ".join(sentences)
     return svg(886, 334, out, words), words

@@ -67,7 +67,7 @@ def own_function() -> tuple[str, str]:
     out += tag("rect", "panel", x=452, y=14, width=354, height=300, rx=9) + label(
         468, 40, "backward returns what you write", "h"
     )
-    said = []
+    sentences = []
     for k, (name, f, x, why) in enumerate(rows):
         value, passed = _ran(f, x)
         y = 62.0 + 66 * k
@@ -76,7 +76,7 @@ def own_function() -> tuple[str, str]:
         out += tag("rect", "pill", x=722, y=y + 4, width=68, height=34, rx=6) + label(
             756, y + 26, number(passed), "num v b bwd", "middle"
         )
-        said.append(f"{name} gives {number(value)} and passes {number(passed)} on ({why})")
+        sentences.append(f"{name} gives {number(value)} and passes {number(passed)} on ({why})")
     points = tensor([0.3, 1.2], dtype=torch.float64, requires_grad=True)
     once, twice = (
         torch.autograd.gradcheck(Square.apply, (points,)),
@@ -88,6 +88,6 @@ def own_function() -> tuple[str, str]:
     words = (
         "A Function has three methods: forward computes, setup_context saves on ctx what the rule needs, and backward returns one result "
         "for each input of forward, None for a number or for an input that needs no gradient. "
-        f"{'; '.join(said)}. Square: gradcheck {once}, gradgradcheck {twice}; straight-through: gradcheck {replaced}."
+        f"{'; '.join(sentences)}. Square: gradcheck {once}, gradgradcheck {twice}; straight-through: gradcheck {replaced}."
     )
     return svg(820, 328, out, words), words

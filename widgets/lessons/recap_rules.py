@@ -24,9 +24,9 @@ def kept(name: str) -> set[str]:
 
 
 def rule_book() -> tuple[str, str]:
-    wanted: tuple[set[str], ...] = (set(), {"out"}, {"x"}, {"x", "y"}, {"x_shape"})
+    requested: tuple[set[str], ...] = (set(), {"out"}, {"x"}, {"x", "y"}, {"x_shape"})
     out, words = "", []
-    for k, ((title, why, names), want) in enumerate(zip(COLUMNS, wanted, strict=True)):
+    for k, ((title, why, names), want) in enumerate(zip(COLUMNS, requested, strict=True)):
         assert all(kept(name) == want for name in names)
         left = 14 + 166 * k
         out += tag("rect", "panel", x=left, y=14, width=156, height=196, rx=9) + label(left + 12, 40, title, "t b")
@@ -49,5 +49,5 @@ def rule_book() -> tuple[str, str]:
     out += tag("rect", "badge", x=14, y=226, width=820, height=44, rx=9)
     for left, colour, text in parts:
         out += label(left, 253, text, f"num t b {colour}".rstrip())
-    said = f"Rules by what they keep. {'; '.join(words)}. At {', '.join(text for *_, text in parts)}."
-    return svg(848, 284, out, said), said
+    sentence = f"Rules by what they keep. {'; '.join(words)}. At {', '.join(text for *_, text in parts)}."
+    return svg(848, 284, out, sentence), sentence

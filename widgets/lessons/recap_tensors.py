@@ -44,15 +44,15 @@ def accumulation() -> tuple[str, str]:
         out += label(304, 114 + 26 * k, line, "num t b" if k == 0 else "num t")
     out += tag("line", "rule", x1=304, x2=510, y1=214, y2=214)
     x = tensor(1.0, requires_grad=True)
-    shown = []
+    visible = []
     (3 * x).backward()
     optimizer = torch.optim.SGD([x], lr=0.1)
     optimizer.zero_grad()
-    shown.append(str(x.grad))
+    visible.append(str(x.grad))
     (3 * x).backward()
     optimizer.zero_grad(set_to_none=False)
-    shown.append(str(x.grad))
-    for k, (text, grad) in enumerate(zip(("zero_grad()", "set_to_none=False"), shown, strict=True)):
+    visible.append(str(x.grad))
+    for k, (text, grad) in enumerate(zip(("zero_grad()", "set_to_none=False"), visible, strict=True)):
         out += label(304, 242 + 26 * k, text, "t") + label(516, 242 + 26 * k, grad, "num t bwd", "end")
 
     w = tensor(2.0, dtype=torch.float64, requires_grad=True)
@@ -61,15 +61,15 @@ def accumulation() -> tuple[str, str]:
         before = 0.0 if w.grad is None else w.grad.item()
         (mean_loss(w, EIGHT[k : k + 2]) / 4).backward()
         small.append(Pour(before, w.grad.item()))
-    whole = tensor(2.0, dtype=torch.float64, requires_grad=True)
-    mean_loss(whole, EIGHT).backward()
+    full = tensor(2.0, dtype=torch.float64, requires_grad=True)
+    mean_loss(full, EIGHT).backward()
     out += _panel(550, 256, "Micro-batches", "4 equal ones, each loss ÷ 4")
-    out += draw_bucket(small, w.grad.item(), 588, 106, 204, 150, target=whole.grad.item())
+    out += draw_bucket(small, w.grad.item(), 588, 106, 204, 150, target=full.grad.item())
     out += label(692, 290, f"w.grad = {number(w.grad.item())}", "num t b bwd", "middle")
     words = (
         f"Every backward adds: three passes of 3x² at x = 1 leave {', '.join(number(p.after) for p in passes)}. "
-        f"Clear it yourself: zero_grad() leaves {shown[0]}, with set_to_none=False {shown[1]}. "
-        f"Micro-batches: 4 of them with each loss divided by 4 leave {number(w.grad.item())}, one batch {number(whole.grad.item())}."
+        f"Clear it yourself: zero_grad() leaves {visible[0]}, with set_to_none=False {visible[1]}. "
+        f"Micro-batches: 4 of them with each loss divided by 4 leave {number(w.grad.item())}, one batch {number(full.grad.item())}."
     )
     return svg(820, 320, out, words), words
 
@@ -109,7 +109,7 @@ def non_scalar() -> tuple[str, str]:
     out += tag("rect", "panel", x=294, y=14, width=512, height=252, rx=9)
     out += label(310, 40, "You say how much each output counts", "h")
     out += label(310, 62, "y.backward(v): one pass, the weighted sum of the rows", "t soft")
-    said = []
+    sentences = []
     for k, (name, v, same) in enumerate(rows):
         grad = pulled(v)
         y0 = 84 + 60 * k
@@ -122,9 +122,9 @@ def non_scalar() -> tuple[str, str]:
             558, y0 + 26, text, "num v b bwd", "middle"
         )
         out += label(638, y0 + 26, f"{same}.backward()", "num t")
-        said.append(f"{name} leaves {text}, as {same}.backward()")
+        sentences.append(f"{name} leaves {text}, as {same}.backward()")
     words = (
-        f"The Jacobian of two outputs has the rows {J[0]} and {J[1]}. backward(v) adds the rows, weighted by v: {'; '.join(said)}. "
+        f"The Jacobian of two outputs has the rows {J[0]} and {J[1]}. backward(v) adds the rows, weighted by v: {'; '.join(sentences)}. "
         "For one number v is 1."
     ).replace(".0", "")
     return svg(820, 280, out, words), words

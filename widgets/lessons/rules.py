@@ -56,7 +56,9 @@ class _Numbers:
         return [None if slope is None else slope * g for slope in at(self.rule, values)[1]]
 
     def rows(self) -> list[tuple[str, str, str]]:
-        keeps = ["this slope, one number" if kept else "nothing: it is the same everywhere" for kept in self.rule.saves]
+        keeps = [
+            "this slope, one number" if saved else "nothing: it is the same everywhere" for saved in self.rule.saves
+        ]
         return [
             (n, "g" if s == "1" else f"g × {s}" if s.isalnum() else f"g × ({s})", k)
             for n, s, k in zip(self.inputs, self.slopes, keeps, strict=True)
@@ -94,9 +96,9 @@ class _Row:
         rows = []
         for name, rule in self.op.rules.items():
             if rule is not None:
-                said = flow(self.op, rule, labels, {}, None) or _typed(rule, name)
-                said = "an error: this has no derivative" if said.startswith("missing(") else said
-                rows.append((name, said, ", ".join(self.op.saves_of(rule)) or "nothing"))
+                message = flow(self.op, rule, labels, {}, None) or _typed(rule, name)
+                message = "an error: this has no derivative" if message.startswith("missing(") else message
+                rows.append((name, message, ", ".join(self.op.saves_of(rule)) or "nothing"))
         return rows
 
 
@@ -322,18 +324,18 @@ class rules(Figure):
     state: Any = None  # a _Rules; None until setup
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
+        result = super().fields()
         if self.state is not None:
-            found["engine"] = Choice({NUMBERS: "numbers", TENSORS: "tensors"}, "engine", "numbers").named("engine")
-            found["op"] = Choice(self._names(), "operation", "tanh").named("op")
-        return {name: found[name] for name in ("op", "x", "y", "g", "engine")}
+            result["engine"] = Choice({NUMBERS: "numbers", TENSORS: "tensors"}, "engine", "numbers").named("engine")
+            result["op"] = Choice(self._names(), "operation", "tanh").named("op")
+        return {name: result[name] for name in ("op", "x", "y", "g", "engine")}
 
     def controls(self) -> list[Control]:
         """Only sliders that matter to the operation."""
         curve = self.state.row.curve
         moving = {"x": curve, "y": curve and len(self.state.row.inputs) > 1, "g": curve}
-        found = {control.name: control for control in super().controls() if moving.get(control.name, True)}
-        return [found[name] for name in ("engine", "op", "x", "y", "g") if name in found]
+        results = {control.name: control for control in super().controls() if moving.get(control.name, True)}
+        return [results[name] for name in ("engine", "op", "x", "y", "g") if name in results]
 
     def _names(self) -> list[str]:
         inner = [
@@ -358,8 +360,8 @@ class rules(Figure):
 
     def moved(self, name: str) -> None:
         if name == "engine":  # the other engine's operation of this name
-            wanted = (_FIRST if self.engine == "tensors" else _BACK).get(self.op, self.op)
-            self.op = wanted if wanted in (TABLE if self.engine == "tensors" else RULES) else "tanh"
+            expected = (_FIRST if self.engine == "tensors" else _BACK).get(self.op, self.op)
+            self.op = expected if expected in (TABLE if self.engine == "tensors" else RULES) else "tanh"
         self._run(self.op)
         if name in ("engine", "op"):  # x is kept if the next operation is defined there
             low, high = self.state.span()

@@ -243,14 +243,14 @@ class CutProgram:
             card.nodes.append(node)
             todo += [parent for parent, _ in node.next_functions]
         for node in card.nodes:
-            kept: list[Any] = []
+            remaining: list[Any] = []
             own = [
                 f"_saved_{name}" for name in getattr(node, "saves", ())
             ]  # a row's; PyTorch's names for the same come on top of them
             for name in own or [name for name in dir(node) if name.startswith("_saved_")]:
                 thing = getattr(node, name)
-                if isinstance(thing, torch.Tensor) and not any(thing is other for other in kept):
-                    kept.append(thing)
+                if isinstance(thing, torch.Tensor) and not any(thing is other for other in remaining):
+                    remaining.append(thing)
                     if (
                         sum(known is node for known, _ in card.saving) < len(getattr(node, "saves", ()))
                         or not card.saving
@@ -410,9 +410,9 @@ class CutProgram:
         at = top + 12
         if not self.log:
             out += label(340, at, "backward has not run", "t soft")
-        for call, said, ok in self.log:
+        for call, message, ok in self.log:
             out += label(340, at, f"{'✓' if ok else '✗'} {call}", f"num t b {'good' if ok else 'bad'}")
-            for line in textwrap.wrap(said, 66)[:3]:
+            for line in textwrap.wrap(message, 66)[:3]:
                 at += 18
                 out += label(358, at, line, "t" + (" bwd" if ok else ""))
             at += 26
@@ -490,11 +490,11 @@ class scissors(Figure):
     state: Any = None  # a Cut; None until setup
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
+        result = super().fields()
         if self.state is not None:
             places = {name: k for k, name in enumerate(_unique(self.state.steps))}
-            found["at"] = Choice(places, "at", 0).named("at")
-        return found
+            result["at"] = Choice(places, "at", 0).named("at")
+        return result
 
     def setup(self) -> None:
         if self.program is not None and not isinstance(self.program, str) and not callable(self.program):

@@ -92,8 +92,8 @@ class _Flow:
         operations = [i for i, item in enumerate(items) if item.kind == "operation"]
         if len(operations) > MOST:
             raise ProgramError(f"this program has {len(operations)} operations, and there is room for {MOST}.")
-        made = {i: self._value(trace, i) for i in range(len(items))}
-        self.made = made
+        results = {i: self._value(trace, i) for i in range(len(items))}
+        self.made = results
         arrived: dict[int, Table] = {}
         sent: dict[tuple[int, int], Any] = {}
 
@@ -115,14 +115,16 @@ class _Flow:
         operands: dict[int, list[tuple[str, Table]]] = {i: [] for i in operations}
         shares: dict[int, list[Share]] = {i: [] for i in operations}
         for e, (parent, target, slot) in enumerate(recording.edges):
-            operands[target].append((self._name(parent), made[parent]))
+            operands[target].append((self._name(parent), results[parent]))
             if (g := sent.get((target, slot))) is not None:
-                raw, shape = table(g), made[parent].shape
+                raw, shape = table(g), results[parent].shape
                 axes = summed_axes(raw.shape, shape)
                 fits = table(g.sum(axes).reshape(shape)) if axes else raw
                 rule = str(trace["edges"][e].get("local_text") or "g")
                 shares[target].append(Share(self._name(parent), rule, raw, axes, fits))
-        forward = [Event(False, self._name(i), self.nodes[i]["expr"], i, operands[i], made[i], []) for i in operations]
+        forward = [
+            Event(False, self._name(i), self.nodes[i]["expr"], i, operands[i], results[i], []) for i in operations
+        ]
         backward = [
             Event(True, self._name(i), self.nodes[i]["expr"], i, operands[i], arrived[i], shares[i])
             for i in sorted(operations, reverse=True)
@@ -183,12 +185,12 @@ class _Flow:
             reached |= {self.events[k].name, *(share.to for share in self.events[k].shares)}
         known = {e.node for e in self.events[: min(self.at + 1, self.turn)]}
         rows = []
-        for i, made in self.made.items():
+        for i, result in self.made.items():
             if self.nodes[i]["kind"] == "constant":
                 continue
             leaf = self.nodes[i]["kind"] == "leaf"
             grad = str(self.grads[i].shape) if i in self.grads and self._name(i) in reached else ""
-            rows.append((self._name(i), str(made.shape) if leaf or i in known else "", grad))
+            rows.append((self._name(i), str(result.shape) if leaf or i in known else "", grad))
         return rows
 
     def text(self) -> str:

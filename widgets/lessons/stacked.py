@@ -37,13 +37,13 @@ class Stack:
             name: value for name, value in inputs.items() if name not in names}, dtype=torch.float64)  # fmt: skip
         self.trace = trace(root, named, second=True)
         self.nodes: list[Node] = self.trace["nodes"]
-        shown = [n for n in self.nodes if n["kind"] != "constant"]
-        if len(shown) > MOST:
+        visible = [n for n in self.nodes if n["kind"] != "constant"]
+        if len(visible) > MOST:
             raise ValueError(
-                f"both graphs together have {len(shown)} nodes, and there is room for {MOST}: show a shorter program."
+                f"both graphs together have {len(visible)} nodes, and there is room for {MOST}: show a shorter program."
             )
-        self.first = [n["id"] for n in shown if not n.get("layer")]
-        self.second = [n["id"] for n in shown if n.get("layer")]
+        self.first = [n["id"] for n in visible if not n.get("layer")]
+        self.second = [n["id"] for n in visible if n.get("layer")]
         self.edges = [
             e
             for e in self.trace["edges"]
@@ -94,11 +94,11 @@ class Stack:
                 f"Without create_graph=True the gradient is a plain number. To differentiate it once more gives: {self.error}.",
             )
         local = self.edges[self.chosen].get("local_text") or number(self.edges[self.chosen]["local"])
-        made = [self.nodes[i]["expr"] or self.nodes[i]["label"] for i in self.made]
-        if not made:
+        results = [self.nodes[i]["expr"] or self.nodes[i]["label"] for i in self.made]
+        if not results:
             return f"The edge {self.ends(self.chosen)} multiplies by {local}. That depends on no input, so its rule makes no node."
-        count = f"{len(made)} node{'s' * (len(made) > 1)}"
-        return f"The edge {self.ends(self.chosen)} multiplies by {local}. Its rule makes {count}: {', '.join(made)}."
+        count = f"{len(results)} node{'s' * (len(results) > 1)}"
+        return f"The edge {self.ends(self.chosen)} multiplies by {local}. Its rule makes {count}: {', '.join(results)}."
 
     # The picture -------------------------------------------------------------------------------------------------------------------
     def _shelf(self, ids: list[int], top: float) -> tuple[dict[int, tuple[float, float]], float]:
@@ -126,11 +126,11 @@ class Stack:
             "the second graph: the backward pass, recorded" if self.create else "no second graph",
             "h bwd",
         )
-        made = self.made
+        result = self.made
         places = {**upper, **lower}
         if self.create:
             for e in self.trace["edges"]:
-                if e["source"] in upper and e["target"] in made:  # what the rule saved
+                if e["source"] in upper and e["target"] in result:  # what the rule saved
                     (x0, y0), (x1, y1) = upper[e["source"]], lower[e["target"]]
                     a, b, drop = x0 + 16, y1 + H / 2, 70
                     d = f"M{a:.0f} {y0 + H:.0f}C{a:.0f} {y0 + H + drop:.0f} {x1 - 26:.0f} {b - 40:.0f} {x1:.0f} {b:.0f}"
@@ -141,7 +141,7 @@ class Stack:
                 line, mark = self._wire(places[e["source"]], places[e["target"]], e["source"] in upper, e)
                 out, marks = out + line, marks + mark
         for i, (x, y) in places.items():
-            out += self._card(i, made, x, y)
+            out += self._card(i, result, x, y)
         out += marks
         y = bottom + 26
         if self.create:
@@ -185,10 +185,10 @@ class Stack:
         kind = ("second " if i in self.second else "") + (
             "at" if i in made else "leaf" if node["kind"] == "leaf" else ""
         )
-        said = "made" if i in made else "leaf" if node["kind"] == "leaf" else "value"
+        sentence = "made" if i in made else "leaf" if node["kind"] == "leaf" else "value"
         return card(
             {"x": x, "y": y, "w": W, "h": H, "name": name, "expr": expr},
-            [(said, number(node["value"], 5), "fwd")],
+            [(sentence, number(node["value"], 5), "fwd")],
             kind.strip(),
         )
 
@@ -196,8 +196,10 @@ class Stack:
         """Each edge of the first graph: its number, its ends, its factor, the nodes that its rule created."""
         rows = []
         for k, edge in enumerate(self.edges):
-            made = [self.nodes[i]["expr"] or self.nodes[i]["label"] for i in edge.get("makes", []) if i in self.second]
-            rows.append((str(k + 1), self.ends(k), str(edge.get("local_text")), ", ".join(made) or "nothing"))
+            results = [
+                self.nodes[i]["expr"] or self.nodes[i]["label"] for i in edge.get("makes", []) if i in self.second
+            ]
+            rows.append((str(k + 1), self.ends(k), str(edge.get("local_text")), ", ".join(results) or "nothing"))
         return rows
 
 
@@ -219,11 +221,11 @@ class stacked(Figure):
     state: Stack | None = None
 
     def fields(self) -> dict[str, Field]:
-        found = super().fields()
+        result = super().fields()
         if self.state is not None:
             ends = {f"{k + 1}: {self.state.ends(k)}": k + 1 for k in range(len(self.state.edges))}
-            found["edge"] = Choice(ends, "edge", 1).named("edge")
-        return found
+            result["edge"] = Choice(ends, "edge", 1).named("edge")
+        return result
 
     def setup(self) -> None:
         if self.program is not None and not isinstance(self.program, str) and not callable(self.program):
@@ -249,5 +251,5 @@ class stacked(Figure):
 
     def text(self) -> str:
         assert self.state is not None
-        rows = (f"{k}  {ends}  × {by}  makes: {made}" for k, ends, by, made in self.state.rows())
+        rows = (f"{k}  {ends}  × {by}  makes: {result}" for k, ends, by, result in self.state.rows())
         return "\n".join([*rows, *self.state.results(), self.sentence()])

@@ -67,9 +67,9 @@ def quotient(f: Callable, x: float, h: float) -> Quotient:
         raise TypeError(
             f"step_size needs a function that returns a Value made from its argument, but it returned {type(y).__name__}."
         )
-    if (made := y.age - leaf.age) > MOST:
+    if (result := y.age - leaf.age) > MOST:
         raise ValueError(
-            f"one call makes {made:,} values, and the picture takes hundreds of calls: show a shorter function."
+            f"one call makes {result:,} values, and the picture takes hundreds of calls: show a shorter function."
         )
     y.backward()
     if not (math.isfinite(y.data) and math.isfinite(leaf.grad)):
@@ -227,8 +227,8 @@ class step_size(Figure):
             digits = f"{amount:.15f}"[:19].replace("-", "−")
             zeros = re.match(r"−?[0.]*", digits)
             gone = zeros.end() if zeros and name == "minus" else 0
-            shown = (tag("tspan", "gone", digits[:gone]) if gone else "") + digits[gone:]
-            out += label(x, y, name, "t soft") + tag("text", f"num d {colour}".strip(), shown, x=x + 62, y=y)
+            label_text = (tag("tspan", "gone", digits[:gone]) if gone else "") + digits[gone:]
+            out += label(x, y, name, "t soft") + tag("text", f"num d {colour}".strip(), label_text, x=x + 62, y=y)
             y += 28
         if q.central is not None:
             for text, count in (

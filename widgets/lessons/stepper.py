@@ -102,14 +102,14 @@ def _names_in(formula: str) -> list[str]:
             raise ProgramError(f"{node.value!r} is not a number.")
         elif not isinstance(node, _NODES):
             raise ProgramError(f"Only numbers, names, + - * / ** and {', '.join(FUNCTIONS)} are allowed here.")
-    found = sorted(
+    results = sorted(
         (n for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in calls),
         key=lambda n: (n.lineno, n.col_offset),
     )
-    for n in found:
+    for n in results:
         if n.id in FUNCTIONS:
             raise ProgramError(f"{n.id} is a function: write {n.id}(x).")
-    return list(dict.fromkeys(n.id for n in found))
+    return list(dict.fromkeys(n.id for n in results))
 
 
 _files: dict[str, str] = {}  # typed program -> the file name under which its lines can be looked up
@@ -117,11 +117,11 @@ _files: dict[str, str] = {}  # typed program -> the file name under which its li
 
 def run_text(text: str, inputs: dict[str, float]) -> tuple[Value, dict[str, Value]]:
     """Run a typed program on Values: the result, and every named Value. Inputs that are not given start at 1."""
-    lines, wanted = parse(text)
+    lines, expected = parse(text)
     source = "\n".join(f"{name} = {formula}" for name, formula in lines)
     file = _files.setdefault(source, "your program" if not _files else f"your program {len(_files) + 1}")
     linecache.cache[file] = (len(source), None, [line + "\n" for line in source.splitlines()], file)
-    leaves = _leaves(wanted, inputs)
+    leaves = _leaves(expected, inputs)
     functions = {
         name: (lambda v, name=name: getattr(v if isinstance(v, Value) else Value(v), name)()) for name in FUNCTIONS
     }
@@ -139,12 +139,12 @@ def run_text(text: str, inputs: dict[str, float]) -> tuple[Value, dict[str, Valu
 
 def run_function(f: Callable[..., Value], inputs: dict[str, float]) -> tuple[Value, dict[str, Value]]:
     """Run a learner's function on Values: the result, and every named Value, the function's own variables included."""
-    wanted = list(inspect.signature(f).parameters)
-    if unknown := [n for n in inputs if n not in wanted]:
+    requested = list(inspect.signature(f).parameters)
+    if unknown := [n for n in inputs if n not in requested]:
         raise ProgramError(
-            f"{getattr(f, '__name__', 'the function')} has no input {unknown[0]}; it takes {', '.join(wanted) or 'none'}."
+            f"{getattr(f, '__name__', 'the function')} has no input {unknown[0]}; it takes {', '.join(requested) or 'none'}."
         )
-    leaves = _leaves(wanted, inputs)
+    leaves = _leaves(requested, inputs)
     with _recorded(True):
         root, named = run_named(f, leaves)
     if not isinstance(root, Value):

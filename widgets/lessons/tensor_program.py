@@ -39,11 +39,11 @@ def run(program: str | Callable, inputs: Mapping[str, Any], dtype: Any = None) -
 
     inputs: a number or a list for each name; what is missing is 1. Raises ProgramError with one plain sentence.
     """
-    wanted = inputs_of(program)
-    if unknown := [name for name in inputs if name not in wanted]:
-        raise ProgramError(f"the program has no input {unknown[0]}; it takes {', '.join(wanted)}.")
+    expected = inputs_of(program)
+    if unknown := [name for name in inputs if name not in expected]:
+        raise ProgramError(f"the program has no input {unknown[0]}; it takes {', '.join(expected)}.")
     given = {
-        name: thing.tolist() if isinstance(thing := inputs.get(name, 1.0), torch.Tensor) else thing for name in wanted
+        name: thing.tolist() if isinstance(thing := inputs.get(name, 1.0), torch.Tensor) else thing for name in expected
     }
     leaves = {name: tensor(thing, dtype=dtype or torch.float32, requires_grad=True) for name, thing in given.items()}
     if isinstance(program, str):

@@ -153,10 +153,10 @@ class Run:
     @staticmethod
     def _root(left: dict[str, Any]) -> tuple[str, Any]:
         """The newest result that has a graph, and its name."""
-        found = [(n, t) for n, t in walk(left) if isinstance(t, torch.Tensor) and t.grad_fn is not None]
-        if not found:
+        results = [(n, t) for n, t in walk(left) if isinstance(t, torch.Tensor) and t.grad_fn is not None]
+        if not results:
             raise ValueError("nothing that it computed from x has a graph, so backward has no place to start.")
-        return max(found, key=lambda pair: pair[1].grad_fn.number)
+        return max(results, key=lambda pair: pair[1].grad_fn.number)
 
     def _differences(self, h: float = 1e-6) -> list[float]:
         """The slopes of the same program by central differences."""
@@ -203,25 +203,25 @@ class Run:
                 )
                 self._collect(thing.grad_fn)
         for node in self._nodes:
-            kept = []
+            remaining = []
             for name, array, counter, then in kept_by(node):
                 key = self._counter(counter)
                 if key not in tensors and (array.ndim or key in self._names):
                     tensors[key] = torch.from_numpy(array.copy())
                 if key in tensors:
-                    kept.append(Kept(name.removeprefix("_saved_"), key, then, counter[0]))
-            moment.nodes.append((node.name().removeprefix("torch::autograd::"), kept, node.status == FREED))
+                    remaining.append(Kept(name.removeprefix("_saved_"), key, then, counter[0]))
+            moment.nodes.append((node.name().removeprefix("torch::autograd::"), remaining, node.status == FREED))
         for key in sorted(tensors):
             if key in names:
                 self._names[key] = " and ".join(names[key])
-            shown = (
+            text = (
                 self._names.get(key, "no name")
                 if key in names
                 else f"old {self._names[key]}"
                 if key in self._names
                 else "no name"
             )
-            moment.counters.append(Counter(key, shown, _numbers(tensors[key]), self._versions[key][0]))
+            moment.counters.append(Counter(key, text, _numbers(tensors[key]), self._versions[key][0]))
         if len(moment.counters) > MOST or len(moment.nodes) > MOST:
             raise TooLong(f"there is room for {MOST} tensors and {MOST} nodes. Show a shorter run.")
         self.moments.append(moment)
@@ -275,12 +275,12 @@ class Run:
         ]
         grown = [c.names for c in m.counters if c.id in before and c.names.startswith(before[c.id].names + " and ")]
         out += [f"{shared} share one storage and one counter." for shared in grown]
-        for name, kept, _ in m.nodes[len(old.nodes) :]:
-            listed = " and ".join(f"{names.get(k.counter, 'a value')} at version {k.then}" for k in kept)
+        for name, saved, _ in m.nodes[len(old.nodes) :]:
+            listed = " and ".join(f"{names.get(k.counter, 'a value')} at version {k.then}" for k in saved)
             out.append(f"{name} saves {listed or 'no tensor'}.")
-        was = {(i, k.name) for i, (_, kept, _) in enumerate(old.nodes) for k in kept if k.stale}
-        for i, (name, kept, _) in enumerate(m.nodes):
-            if any(k.stale and (i, k.name) not in was for k in kept):
+        was = {(i, k.name) for i, (_, saved, _) in enumerate(old.nodes) for k in saved if k.stale}
+        for i, (name, saved, _) in enumerate(m.nodes):
+            if any(k.stale and (i, k.name) not in was for k in saved):
                 verdicts.append(Judgement(False, f"What {name} saved is overwritten."))
         if at == len(self.moments) - 1 and not self.own_pass:
             verdicts.append(self._outcome())
@@ -309,7 +309,7 @@ class Run:
         m = self.moments[self.at]
         rows = []
         for c in m.counters:
-            uses = [(name, k) for name, kept, _ in m.nodes for k in kept if k.counter == c.id]
+            uses = [(name, k) for name, saved, _ in m.nodes for k in saved if k.counter == c.id]
             for name, k in uses:
                 rows.append(
                     (c.names, str(c.count), name, k.name, str(k.then), "✗ overwritten" if k.stale else "✓ as saved")
@@ -338,14 +338,14 @@ class Run:
             )
             out += label(left + 178, y + 21, f"v {c.count}", "num t b" + (" bwd" if c.count else ""), "middle")
         y = 42.0
-        for name, kept, freed in m.nodes:
-            high = 32.0 + 34 * len(kept)
+        for name, saved, freed in m.nodes:
+            high = 32.0 + 34 * len(saved)
             out += tag("rect", "card", x=right, y=y, width=290, height=high, rx=9) + label(
                 right + 12, y + 21, name, "d b"
             )
-            if not kept:
+            if not saved:
                 out += label(right + 280, y + 21, "used up" if freed else "saves no tensor", "t soft", "end")
-            for i, k in enumerate(kept):
+            for i, k in enumerate(saved):
                 top = y + 30 + 34 * i
                 out += tag("rect", "over" if k.stale else "pill idle", x=right + 8, y=top, width=274, height=27, rx=7)
                 mark, mood = (f"✗ is v {k.now}", "bad") if k.stale else (f"✓ is v {k.now}", "good")
@@ -427,8 +427,8 @@ class versions(Figure):
     run: Any = None  # a Run; None until setup
 
     def controls(self) -> list[Control]:
-        found = {control.name: control for control in super().controls()}
-        return [found[name] for name in ("patient", "at", "program") if name in found]
+        results = {control.name: control for control in super().controls()}
+        return [results[name] for name in ("patient", "at", "program") if name in results]
 
     def setup(self) -> None:
         if self.program is None:

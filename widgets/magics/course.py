@@ -35,31 +35,31 @@ class CourseMagics(Magics):
         from minigrad.course.exercise import Kind
 
         entries, complaint = progress.load()
-        asked = line.strip().lstrip("0") or ("0" if line.strip() else "")
-        if asked:
-            if not asked.isdigit() or int(asked) not in CHAPTERS:
+        request = line.strip().lstrip("0") or ("0" if line.strip() else "")
+        if request:
+            if not request.isdigit() or int(request) not in CHAPTERS:
                 raise Sorry(
                     f"%lesson takes the number of a chapter, 0 to {max(CHAPTERS)}, not {line.strip()!r}. Without a number: all chapters."
                 )
-            return self._chapter(int(asked), exercises, entries)
+            return self._chapter(int(request), exercises, entries)
         rows, following, done = [], None, 0
         with_exercises = exercises.chapters()
         for n, chapter in CHAPTERS.items():
-            found = list(exercises.chapter(n).values()) if f"{n:02d}" in with_exercises else []
-            passed = [e for e in found if entries.get(e.id, {}).get("passed")]
-            open_ = [e for e in found if e not in passed and e.kind is not Kind.OPTIONAL]
+            results = list(exercises.chapter(n).values()) if f"{n:02d}" in with_exercises else []
+            passed = [e for e in results if entries.get(e.id, {}).get("passed")]
+            open_ = [e for e in results if e not in passed and e.kind is not Kind.OPTIONAL]
             done += len(passed)
             following = following or (open_[0] if open_ else None)
             state = (
                 ""
-                if not found
+                if not results
                 else "✓ done"
                 if not open_
                 else "… started"
-                if passed or any(e.id in entries for e in found)
+                if passed or any(e.id in entries for e in results)
                 else "○ open"
             )
-            rows.append([f"{n:02d}", chapter.title, f"{len(passed)} of {len(found)}" if found else "–", state])
+            rows.append([f"{n:02d}", chapter.title, f"{len(passed)} of {len(results)}" if results else "–", state])
         if following is None:
             title, facts = f"All {done} exercises passed. What you can create, you understand.", Facts()
         else:
@@ -135,8 +135,8 @@ class CourseMagics(Magics):
         exercise, answer, result = check.last
         if result.passed:
             raise Sorry(f"{exercise.id} is passed: there is no wrong node to go to.")
-        if drawn(exercise) and (found := first_fault(answer)):
-            return found
+        if drawn(exercise) and (hit := first_fault(answer)):
+            return hit
         wrong = result.first_wrong
         if wrong is None:
             raise Sorry(
@@ -146,9 +146,9 @@ class CourseMagics(Magics):
 
     def _chapter(self, n: int, exercises: Any, entries: Any) -> Panel:
         chapter = CHAPTERS[n]
-        found = list(exercises.chapter(n).values()) if f"{n:02d}" in exercises.chapters() else []
+        results = list(exercises.chapter(n).values()) if f"{n:02d}" in exercises.chapters() else []
         rows = []
-        for e in found:
+        for e in results:
             entry = entries.get(e.id, {})
             state = "✓ passed" if entry.get("passed") else "✗ not yet" if entry.get("tries") else "○ open"
             rows.append([e.id, e.title, state, f"{e.minutes} min"])

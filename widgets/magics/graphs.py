@@ -92,8 +92,8 @@ class GraphMagics(Magics):
         if is_tensor(root):
             raise Sorry("%audit looks at the objects of a scalar class. For tensors there is %%gradcheck.")
         graph = record(root, {**self.shell.user_ns, **_called(line, root)})
-        found = audit(graph)
-        print("✓" if found.right else "✗", found.say)
+        result = audit(graph)
+        print("✓" if result.right else "✗", result.say)
 
     @cell_magic("graph")
     @in_a_sentence

@@ -97,8 +97,8 @@ class InstrumentMagics(Magics):
             raise Sorry(
                 f"The inputs have {count:,} entries, and each needs two runs of the cell. Check a smaller example (up to {ENTRIES})."
             )
-        made = numbers.made()
-        result = program.run({**ns, **made})
+        output = numbers.made()
+        result = program.run({**ns, **output})
         if not is_number_with_graph(result):
             raise Sorry(f"The cell's result is {a_kind(result)}, not a Value or Tensor. End the cell with the result.")
         if is_tensor(result) and not result.requires_grad:
@@ -109,7 +109,7 @@ class InstrumentMagics(Magics):
         rows: list[list[Any]] = []
         worst = (0.0, "", 0.0, 0.0)
         bad = set()
-        for i, (name, x) in enumerate(made.items()):
+        for i, (name, x) in enumerate(output.items()):
             errors, worst = self._errors(program, numbers, name, x, worst)
             off, largest = sum(e > TOLERANCE for e in errors), max(errors, default=0.0)
             if off:
@@ -121,8 +121,10 @@ class InstrumentMagics(Magics):
         title = f"The gradient is right: {plural(count, 'entry', 'entries')} agree with differences"
         if bad:
             title = "The gradient is not what differences say"
-            said = f"The worst is {worst[1]}: your rule gives {number(worst[2])}, differences give {number(worst[3])}."
-            more = Line(said + _hint(worst[2], worst[3]))
+            sentence = (
+                f"The worst is {worst[1]}: your rule gives {number(worst[2])}, differences give {number(worst[3])}."
+            )
+            more = Line(sentence + _hint(worst[2], worst[3]))
         return Panel(
             title, Table(("input", "entries", "verdict", "largest relative error"), rows, bad=bad), more, warn=not right
         )

@@ -42,14 +42,14 @@ def nodes_of(root: Any) -> list:
 
 def saved_arrays(node: Any) -> list[tuple[str, Any]]:
     """(name, array) of what a node keeps for its rule: tensors, and parameters that are arrays (an index, a mask)."""
-    found = []
+    results = []
     for name in (*node.saves, *getattr(node.op, "params", ())):
-        kept = getattr(node, name, None)
-        for k, thing in enumerate(kept if isinstance(kept, (list, tuple)) else (kept,)):
+        saved = getattr(node, name, None)
+        for k, thing in enumerate(saved if isinstance(saved, (list, tuple)) else (saved,)):
             array = getattr(thing, "array", thing)
             if hasattr(array, "nbytes") and hasattr(array, "shape"):
-                found.append((name + (f"[{k}]" if isinstance(kept, (list, tuple)) else ""), array))
-    return found
+                results.append((name + (f"[{k}]" if isinstance(saved, (list, tuple)) else ""), array))
+    return results
 
 
 def of_tensor(shell: Any, root: Any) -> Panel:
@@ -84,11 +84,11 @@ def of_tensor(shell: Any, root: Any) -> Panel:
     if not rows:
         return Panel("There is no graph: nothing is held", Line("A leaf holds only its own numbers."))
     cut = len(rows) > SHOWN
-    shown = sorted(rows, key=lambda r: -r[2][1])[:SHOWN] if cut else rows
+    visible = sorted(rows, key=lambda r: -r[2][1])[:SHOWN] if cut else rows
     title = f"{plural(len(rows), 'node')} hold {size(total)}"
     say = f"Of these, {size(alive)} are numbers of your own variables, which would be there anyway. " if alive else ""
     say += "A backward pass frees what the nodes saved; `retain_graph=True` keeps it. With no_grad nothing is held."
-    return Panel(title, Table(("node", "holds", "bytes"), shown, sortable=True, wide="holds"),
+    return Panel(title, Table(("node", "holds", "bytes"), visible, sortable=True, wide="holds"),
                 Line(f"Shown are the {SHOWN} largest of {len(rows)}.", soft=True) if cut else None, Line(say, soft=True))  # fmt: skip
 
 

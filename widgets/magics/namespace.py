@@ -60,15 +60,15 @@ def parents_of(thing: Any) -> list[int]:
     if start is None:
         return []
     seen, todo = {start[0]}, [start[0]]
-    found = [start]
+    results = [start]
     for node in todo:  # grows
         for edge in node.edges:
             if edge is not None:
-                found.append(edge)
+                results.append(edge)
                 if edge[0] not in seen and len(todo) < WALKED:
                     seen.add(edge[0])
                     todo.append(edge[0])
-    return [id(getattr(node, "variable", None)) for node in todo] + [hash((id(node), n)) for node, n in found]
+    return [id(getattr(node, "variable", None)) for node in todo] + [hash((id(node), n)) for node, n in results]
 
 
 def key_of(thing: Any) -> int:
@@ -82,13 +82,13 @@ def key_of(thing: Any) -> int:
 def holders(things: list[tuple[str, Any]]) -> dict[str, list[str]]:
     """name -> the other names in whose graph it stands, and which so keep it alive. Nearest results of results first."""
     keys = {name: key_of(thing) for name, thing in things}
-    found: dict[str, list[str]] = {name: [] for name, _ in things}
+    results: dict[str, list[str]] = {name: [] for name, _ in things}
     for other, thing in things:
         inside = set(parents_of(thing))
         for name, _ in things:
             if name != other and keys[name] in inside:
-                found[name].append(other)
-    return found
+                results[name].append(other)
+    return results
 
 
 def is_own(thing: Any) -> bool:
@@ -117,7 +117,7 @@ def row_of(name: str, thing: Any, held: list[str]) -> list:
     gradient = ("None", float("-inf")) if thing._grad is None else summary(thing._grad.array)
     if not thing.requires_grad:
         gradient = ("None (constant)", float("-inf"))
-    made = "–" if thing.edge is None else type(thing.edge[0]).__name__
+    text = "–" if thing.edge is None else type(thing.edge[0]).__name__
     version = thing.version[0] if isinstance(thing.version, list) else -1
     writes = (str(version) if version >= 0 else "–", float(version))
     return [
@@ -125,7 +125,7 @@ def row_of(name: str, thing: Any, held: list[str]) -> list:
         summary(thing.array),
         gradient,
         "yes" if thing.edge is None else "no",
-        made,
+        text,
         writes,
         ", ".join(held) or "–",
     ]
@@ -149,11 +149,11 @@ class NamespaceMagics(Magics):
         None is not 0: None says that no gradient was ever computed, 0 that one was computed and is zero. A tensor stays in memory as long
         as a graph that it stands in.
         """
-        asked = re.fullmatch(r"\s*(?:--sort[ =](\w+))?\s*", line)
-        if asked is None:
+        match = re.fullmatch(r"\s*(?:--sort[ =](\w+))?\s*", line)
+        if match is None:
             raise Sorry(f"%grads takes no names, but got {line.strip()!r}. Write %grads, or %grads --sort gradient.")
-        if asked[1] and asked[1] not in COLUMNS:
-            raise Sorry(f"There is no column {asked[1]!r}. The columns are {', '.join(COLUMNS[:-1])}.")
+        if match[1] and match[1] not in COLUMNS:
+            raise Sorry(f"There is no column {match[1]!r}. The columns are {', '.join(COLUMNS[:-1])}.")
         things = list(named(self.shell, own=True))
         if not things:
             return Panel(
@@ -162,8 +162,8 @@ class NamespaceMagics(Magics):
             )
         held = holders(things[:SHOWN])
         rows = [row_of(name, thing, held[name]) for name, thing in things[:SHOWN]]
-        if asked[1]:
-            at = COLUMNS.index(asked[1])
+        if match[1]:
+            at = COLUMNS.index(match[1])
             rows.sort(key=lambda r: r[at] if isinstance(r[at], str) else -r[at][1])
         never = sum(r[2][0] == "None" and r[3] == "yes" for r in rows)
         zero = sum(r[2][1] == 0 for r in rows)  # the largest absolute value
@@ -209,7 +209,7 @@ class NamespaceMagics(Magics):
                     thing._grad = thing._grad.detach() * 0
                 else:
                     thing._grad = None
-        said = [f"set to 0: {', '.join(values)}"] * bool(values) + [
+        sentences = [f"set to 0: {', '.join(values)}"] * bool(values) + [
             f"set to {'zeros' if zero else 'None'}: {', '.join(tensors)}"
         ] * bool(tensors)
-        print("; ".join(said) + "." if said else "There was no gradient to reset.")
+        print("; ".join(sentences) + "." if sentences else "There was no gradient to reset.")

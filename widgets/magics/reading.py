@@ -139,12 +139,12 @@ class CellProgram:
 def newest_result(names: Mapping[str, Any], among: Sequence[str]) -> Any:
     """The result of an operation that was computed last, of the names the cell mentions (a cell may end in an `if` or a loop). among: the
     name that is mentioned last comes first."""
-    found = [
+    results = [
         names[name] for name in among if name in names and is_number_with_graph(names[name]) and _age(names[name]) >= 0
     ]
-    if not found or not (isinstance(found[0], Value) or is_tensor(found[0])):
-        return found[0] if found else None  # objects of another class do not tell when they were made
-    return max((thing for thing in found if isinstance(thing, Value) or is_tensor(thing)), key=_age)
+    if not results or not (isinstance(results[0], Value) or is_tensor(results[0])):
+        return results[0] if results else None  # objects of another class do not tell when they were made
+    return max((thing for thing in results if isinstance(thing, Value) or is_tensor(thing)), key=_age)
 
 
 def _age(thing: Any) -> float:

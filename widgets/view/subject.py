@@ -92,14 +92,14 @@ def _cell_name(filename: str) -> str | None:
 
 def _of_this_program(unused: list[str], whole: Trace, things: list, names: Mapping[str, object]) -> list[str]:
     """Those of the inputs without a part that a cell made beside variables of this graph. A local variable in it may be called like one."""
-    shown = {n["label"] for n in whole["nodes"]}
+    visible = {n["label"] for n in whole["nodes"]}
     named = zip(whole["nodes"], things, strict=True)
     beside = {
         n["label"]
         for n, thing in named
         if n["named"] and (not n["label"].isidentifier() or names.get(n["label"]) is thing)
     }
-    return [name for name in cells.made_beside(unused, beside) if name not in shown]
+    return [name for name in cells.made_beside(unused, beside) if name not in visible]
 
 
 def _weak(thing: Any) -> Callable[[], Any]:
@@ -191,9 +191,9 @@ class Subject:
         unused = _of_this_program(self.whole.get("unused", []), self.whole, things, names)
         self.words += [*self.whole.get("notices", ()), *self._missed(unused, self.whole)]
         if recording.same_again and recording.ran and not pictured:
-            found = zip(self.whole["nodes"], things, recording.ran.grads, strict=True)
+            result = zip(self.whole["nodes"], things, recording.ran.grads, strict=True)
             self.differentiated = any(t is not None and getattr(t, "_grad", None) is not None for t in things)
-            inputs = [(n["label"], t, g) for n, t, g in found if n["kind"] == "leaf" and g is not None]
+            inputs = [(n["label"], t, g) for n, t, g in result if n["kind"] == "leaf" and g is not None]
             self._compare_grads([(name, t._grad.array, g) for name, t, g in inputs if t._grad is not None])
         if not pictured and len(things) <= TABLES and (tape := recording.sweeper()) and tape.leaves:
             if not sweeps.too_slow(len(tape.leaves), tape.seconds):
@@ -207,16 +207,16 @@ class Subject:
             if node["kind"] == "operation" and item.node in became:
                 node["became"] = became[item.node]
         for step in self.whole["steps"]:
-            if step["kind"] == "compute" and (found := nodes[step["node"]].get("became")) and found["forward"]:
-                step["say"] += f" In the program: {', '.join(found['forward'])}."
-        said = (
+            if step["kind"] == "compute" and (result := nodes[step["node"]].get("became")) and result["forward"]:
+                step["say"] += f" In the program: {', '.join(result['forward'])}."
+        sentence = (
             "The bottom line of a card says what became of it in the program: on the left of the operation, on the right of its backward "
             "rule. The graph is that of a recorded call"
         )
-        said += "; its numbers are computed again, from the tensors as they are now." if recording.ran else (
+        sentence += "; its numbers are computed again, from the tensors as they are now." if recording.ran else (
             ". Its numbers cannot be computed again, because its constants were not noted: run %load_ext minigrad before the step is "
             "recorded.")  # fmt: skip
-        self.whole["notices"][:1] = [said]  # in place of the notice that the graph was used up
+        self.whole["notices"][:1] = [sentence]  # in place of the notice that the graph was used up
 
     def _values(self, root: Any, names: Mapping[str, object]) -> list:
         outdated = False
@@ -240,8 +240,8 @@ class Subject:
         if self.network is None or len(things) <= AT_ONCE:
             traced = self._trace(graph, names)
             if not isinstance(root, Value):
-                found = audit(graph, [n["label"] for n in self.whole["nodes"]] if traced is graph else None)
-                self.words += [] if found.right else [found.say]
+                hit = audit(graph, [n["label"] for n in self.whole["nodes"]] if traced is graph else None)
+                self.words += [] if hit.right else [hit.say]
             graph = traced
         if outdated:
             result = graph.names[graph.root] or "the result"
@@ -299,12 +299,12 @@ class Subject:
                 graph = newest(graph, TRACED)
                 self.grads, graph.ids = [self.grads[i] for i in graph.ids], ()
             names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
-        self._whole = whole = trace(
+        self._whole = full = trace(
             graph, names, cell_name=_cell_name
         )  # values that are not finite are reported with their step (live.js)
         if isinstance(root, Value) and count == len(graph.objects):
-            unused = _of_this_program(unused_inputs(graph.objects, names), whole, graph.objects, names)
-            self.words += self._missed(unused, whole)
+            unused = _of_this_program(unused_inputs(graph.objects, names), full, graph.objects, names)
+            self.words += self._missed(unused, full)
         return graph
 
     def _newest(self, root: Value, order: list[Value], names: Mapping[str, object]) -> ScalarRecording:
@@ -333,14 +333,14 @@ class Subject:
         return self._whole
 
     def _find_network(self, graph: ScalarRecording, groups: Any, names: Mapping[str, object]) -> None:
-        self.network = found = network.find(graph, groups, names)
-        if found is None:
+        self.network = result = network.find(graph, groups, names)
+        if result is None:
             return
         data = numpy.array([graph.data, [math.nan if g is None else g for g in graph.gradients()]])
-        self._network_row = found.numbers(data[0], data[1])
-        plan = found.plan
-        ends = {str(k): int(found.outs[0, column["cells"][-1]]) for k, column in enumerate(plan["columns"]) if k}
-        ends |= {"error": int(found.errors[0]), "rest": found.rest, "loss": found.root}
+        self._network_row = result.numbers(data[0], data[1])
+        plan = result.plan
+        ends = {str(k): int(result.outs[0, column["cells"][-1]]) for k, column in enumerate(plan["columns"]) if k}
+        ends |= {"error": int(result.errors[0]), "rest": result.rest, "loss": result.root}
         self.sources = {name: source_of(graph.objects[at], _cell_name) for name, at in ends.items() if at >= 0}
         line = source_of(graph.objects[graph.root], _cell_name) or self.sources.get("error")
         self.title = headline(line) if line else plan.get("loss", plan["name"])
@@ -350,9 +350,9 @@ class Subject:
     def sweep_parameter(self, parameter: int, points: list[float] | int) -> tuple[list[float], numpy.ndarray]:
         """The numbers of the network picture at these points of one of its parameters, or at so many around its present value. The tape of
         a big network is made when somebody asks for this."""
-        found, graph = self.network, self._graph
-        assert found is not None
-        node = found.plan["parameters"][parameter]["node"]
+        result, graph = self.network, self._graph
+        assert result is not None
+        node = result.plan["parameters"][parameter]["node"]
         if self.tape is None and self._slow_tape is None:
             graph.objects = [ref() for ref in self._lines]
             try:
@@ -363,30 +363,30 @@ class Subject:
             at = self.at.get(node, graph.data[node])
             points = sweeps.slider_points(at, at, points)
         values, grads, *_ = (self.tape or self._slow_tape).sweep(node, points)
-        return points, found.numbers(values, grads)
+        return points, result.numbers(values, grads)
 
     def look(self, cell: int, sample: int) -> tuple[Trace, list[int]]:
         """One neuron of the network in one sample, as a trace of its own operations; and what its nodes are called in the whole."""
-        found, graph, grads = self.network, self._graph, self._grads
-        assert found is not None
+        result, graph, grads = self.network, self._graph, self._grads
+        assert result is not None
         if self.moved:
             values, all_grads, slopes = (rows[0] for rows in self.sweep(self.leaves[0], [self.at[self.leaves[0]]]))
             graph, grads = copy.copy(graph), all_grads
             graph.data, left = values.tolist(), iter(slopes.tolist())
             graph.locals = [tuple(next(left) for _ in of) for of in graph.parents]
-        out = int(found.outs[sample, cell])
+        out = int(result.outs[sample, cell])
         arrived = float(grads[out])
-        one = part(graph, found.members[sample][cell], out, 0.0 if math.isnan(arrived) else arrived)
+        one = part(graph, result.members[sample][cell], out, 0.0 if math.isnan(arrived) else arrived)
         one.objects = [self._lines[i]() for i in one.ids]
-        names = {p["node"]: p["short"] for p in found.plan["parameters"] if p["cell"] == cell}
-        names |= {int(found.outs[sample, w["source"]]): found.plan["cells"][w["source"]]["short"] for w in found.plan["wires"]
+        names = {p["node"]: p["short"] for p in result.plan["parameters"] if p["cell"] == cell}
+        names |= {int(result.outs[sample, w["source"]]): result.plan["cells"][w["source"]]["short"] for w in result.plan["wires"]
                   if w["target"] == cell}  # fmt: skip
         names[out] = "out"
         one.names = [names.get(i, "") for i in one.ids]
         for k, i in enumerate(one.ids):
             if i in names and one.kinds[k] == "constant":
                 one.kinds[k] = "leaf"
-        return trace_value(one, None, found.plan["cells"][cell]["name"], _cell_name), [*one.ids]
+        return trace_value(one, None, result.plan["cells"][cell]["name"], _cell_name), [*one.ids]
 
     def network_row(self) -> numpy.ndarray:
         """The numbers of the network picture where the inputs stand."""

@@ -130,14 +130,14 @@ def fooled(entry: Any, x: float, h: float = 1e-5) -> Any:
 
     Of several points the one where nudging does best: a pole or a steep step beside x fools it in one place only.
     """
-    found = [_slopes_at(entry, at, h) for at in (1.0, x, x - 0.03, x + 0.04)]
-    if changes := [got for got in found if "changes" in got]:
+    results = [_slopes_at(entry, at, h) for at in (1.0, x, x - 0.03, x + 0.04)]
+    if changes := [got for got in results if "changes" in got]:
         return changes[0]
     errors = [
         abs(got["nudged"] / got["exact"] - 1) if got.get("exact") and math.isfinite(got["nudged"]) else -1.0
-        for got in found
+        for got in results
     ]
-    return found[errors.index(min(errors))] | {"largest error": max(errors)}
+    return results[errors.index(min(errors))] | {"largest error": max(errors)}
 
 
 def _slopes_at(entry: Any, x: float, h: float) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def fixed_point(entry: Any, name: str, a: float, k: float) -> Any:
 
 def fixed_point_nodes(entry: Any, *cases: tuple[str, float]) -> Any:
     """How many nodes the graph behind the result has, for each case."""
-    found = []
+    results = []
     for name, a in cases:
         nodes, todo = set(), [_at_rest(entry, name, a)[1].grad_fn]
         while todo:
@@ -86,5 +86,5 @@ def fixed_point_nodes(entry: Any, *cases: tuple[str, float]) -> Any:
             if node is not None and node not in nodes:
                 nodes.add(node)
                 todo += [parent for parent, _ in node.next_functions]
-        found.append(len(nodes))
-    return {"nodes": found}
+        results.append(len(nodes))
+    return {"nodes": results}

@@ -83,7 +83,7 @@ def _forms_of_digits() -> tuple[Any, Any, Any, Any]:
 def small_model(entry: Any, seed: int) -> Any:
     """Train the learner's model, count its parameters, and how many digits it reads that it has never seen."""
     torch = import_torch()
-    images, labels, others, wanted = _forms_of_digits()
+    images, labels, others, expected = _forms_of_digits()
     model = entry(images.clone(), labels.clone())
     places = random.Random(seed)
     new = torch.stack(
@@ -91,5 +91,5 @@ def small_model(entry: Any, seed: int) -> Any:
     )
     with torch.no_grad():
         model.eval()
-        right = (model(new).argmax(1) == wanted).sum().item()
+        right = (model(new).argmax(1) == expected).sum().item()
     return {"parameters": sum(p.numel() for p in model.parameters()), "right": right}

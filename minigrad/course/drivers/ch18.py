@@ -48,10 +48,12 @@ def watched_twice(entry: Any, rows: list[list[float]]) -> Any:
     names, last = sorted(map(str, seen)), {name: entries[-1] for name, entries in seen.items()}
     pairs = [seen[name] for name in seen if len(seen[name]) == 2]
     differs = bool(pairs) and any(list(first) != list(second) for first, second in pairs)
-    found = {"names": names, "entries": [len(seen[name]) for name in names], "the second differs": differs}
+    results = {"names": names, "entries": [len(seen[name]) for name in names], "the second differs": differs}
     with entry(model) as alone:
         model(x * 0.5)
-    return found | {"the last entry is the last run's": all(list(alone[name][-1]) == list(last[name]) for name in last)}
+    return results | {
+        "the last entry is the last run's": all(list(alone[name][-1]) == list(last[name]) for name in last)
+    }
 
 
 def watched_output(entry: Any, rows: list[list[float]]) -> Any:
@@ -101,10 +103,10 @@ def watched_error(entry: Any, rows: list[list[float]]) -> Any:
 
 def _anomaly_on(entry: Any, nodes: list[list]) -> tuple[Any, dict[str, Node]]:
     """The learner's pass on a graph of [name, parents, local derivatives]; the last node is the root."""
-    made: dict[str, Node] = {}
+    results: dict[str, Node] = {}
     for name, parents, slopes in nodes:
-        made[name] = Node(1.0, tuple(made[p] for p in parents), name, tuple(slopes), name)
-    got = entry(made[nodes[-1][0]])
+        results[name] = Node(1.0, tuple(results[p] for p in parents), name, tuple(slopes), name)
+    got = entry(results[nodes[-1][0]])
     returned = (
         got.name
         if isinstance(got, Node)
@@ -114,15 +116,15 @@ def _anomaly_on(entry: Any, nodes: list[list]) -> tuple[Any, dict[str, Node]]:
         if isinstance(got, str)
         else safe_name(type(got))
     )
-    return returned, made
+    return returned, results
 
 
 def anomaly_clean(entry: Any, nodes: list[list]) -> Any:
-    returned, made = _anomaly_on(entry, nodes)
-    return {"returned": returned, "at the leaf": made[nodes[0][0]].grad}
+    returned, result = _anomaly_on(entry, nodes)
+    return {"returned": returned, "at the leaf": result[nodes[0][0]].grad}
 
 
 def anomaly_named(entry: Any, nodes: list[list]) -> Any:
     """Which node was returned, and which ran their rules. Leaves have none to run."""
-    returned, made = _anomaly_on(entry, nodes)
-    return {"returned": returned, "ran": sorted(name for name, node in made.items() if node.calls and node._prev)}
+    returned, result = _anomaly_on(entry, nodes)
+    return {"returned": returned, "ran": sorted(name for name, node in result.items() if node.calls and node._prev)}

@@ -112,8 +112,8 @@ def grade_answer(ex: Exercise, source: str, where: Path | AnswerServer, inputs: 
     lines = tuple((line.probe, line.level, line.say) for line in verdict.lines)
     score = min(max(float(verdict.score), 0.0), 1.0) if outcomes else 0.0
     if not score and (stopped := _stopped(ex, source, outcomes)):
-        told = re.search(r"\w+Error", stopped)
-        hint = "" if told and told[0] in verdict.hint else verdict.hint  # the sentence says it already
+        match = re.search(r"\w+Error", stopped)
+        hint = "" if match and match[0] in verdict.hint else verdict.hint  # the sentence says it already
         return Grade(ex.id, 0.0, 0.0, ex.points, stopped, hint, verdict.mistake)
     got = tuple(brief(outcomes[line.probe]) if line.probe in outcomes else "" for line in verdict.lines)
     return Grade(ex.id, score, round(score * ex.points, 4), ex.points, ran, verdict.hint if outcomes else "", verdict.mistake, lines, got,
@@ -143,8 +143,8 @@ def _stopped(ex: Exercise, source: str, outcomes: Mapping[str, Mapping[str, Any]
     error, text = first["error"], ""
     where = error["where"] or {}
     line = where.get("line", 0)
-    if found := re.search(r"\(<submission>, line (\d+)\)", error["message"]):
-        line = int(found[1])
+    if match := re.search(r"\(<submission>, line (\d+)\)", error["message"]):
+        line = int(match[1])
     lines = source.split("\n")
     if 0 < line <= len(lines):
         text = f" in line {line}, `{lines[line - 1].strip()[:80]}`"

@@ -39,11 +39,11 @@ def groups_page(c: Class, links: Mapping[str, str]) -> str:
 
 def of_exercise(c: Class, ex: Exercise) -> dict[str, list[RosterRow]]:
     """The groups of an exercise by name, the largest first."""
-    found: dict[str, list[RosterRow]] = defaultdict(list)
+    results: dict[str, list[RosterRow]] = defaultdict(list)
     for row in c.rows:
         if does := row.grades.get(ex.id, {}).get("behaviour"):
-            found[f"{ex.id}-{does}"].append(row)
-    return dict(sorted(found.items(), key=lambda item: (-len(item[1]), item[0])))
+            results[f"{ex.id}-{does}"].append(row)
+    return dict(sorted(results.items(), key=lambda item: (-len(item[1]), item[0])))
 
 
 def _group(ex: Exercise, name: str, rows: list[RosterRow], links: Mapping[str, str]) -> str:
@@ -51,7 +51,7 @@ def _group(ex: Exercise, name: str, rows: list[RosterRow], links: Mapping[str, s
     earned = sorted({number(g["points"]) for g in grades})
     head = f"{many(len(rows), 'student')}<span>{' or '.join(earned)} of {many(ex.points, 'point')}</span>"
     failed = [(level, probe, say) for probe, level, say in grades[0]["lines"] if level in (OFF, SKIPPED)]
-    shown = "".join(
+    visible = "".join(
         f"<li>{GLYPH[level]} {code(probe)}{': ' + code(say) if say else ''}</li>" for level, probe, say in failed[:6]
     )
     more = f"<li>and {many(len(failed) - 6, 'more probe')}</li>" if len(failed) > 6 else ""
@@ -67,4 +67,4 @@ def _group(ex: Exercise, name: str, rows: list[RosterRow], links: Mapping[str, s
         else ""
     )
     line = f"<p>For marks.csv: <code>group {name},,,,your remark</code></p>"
-    return f"<section><h2>{head}</h2>{mistake}{stopped}<ul class=remarks>{shown}{more}</ul><p>{people}</p>{source}{line}</section>"
+    return f"<section><h2>{head}</h2>{mistake}{stopped}<ul class=remarks>{visible}{more}</ul><p>{people}</p>{source}{line}</section>"

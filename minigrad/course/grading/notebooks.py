@@ -81,14 +81,14 @@ class Cell:
 
         What `check.mine` or `check.engine` gives is the course's, and the variable of a loop is nobody's answer.
         """
-        found: dict[str, list[ast.stmt]] = {}
+        results: dict[str, list[ast.stmt]] = {}
         for statement in self.body:
             if not isinstance(statement, (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith)) and not lent(
                 statement
             ):
                 for name in bound(statement):
-                    found.setdefault(name, []).append(statement)
-        return found
+                    results.setdefault(name, []).append(statement)
+        return results
 
     def answers(self, ex: Exercise) -> bool:
         """Whether the cell may hold the answer to an exercise. Where it does not parse, its text decides."""
@@ -120,7 +120,7 @@ class Notebook:
     @cached_property
     def calls(self) -> dict[str, list[tuple[int, ast.expr | None]]]:
         """For each exercise the cells that call `check` for it, and the argument."""
-        found: dict[str, list[tuple[int, ast.expr | None]]] = {}
+        results: dict[str, list[tuple[int, ast.expr | None]]] = {}
         for number, cell in enumerate(self.cells):
             if "check" not in cell.source:
                 continue
@@ -133,13 +133,15 @@ class Notebook:
                 ):
                     first = node.args[0]
                     if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                        found.setdefault(first.value, []).append((number, node.args[1] if len(node.args) > 1 else None))
-        return found
+                        results.setdefault(first.value, []).append(
+                            (number, node.args[1] if len(node.args) > 1 else None)
+                        )
+        return results
 
     @cached_property
     def defined(self) -> dict[str, list[tuple[int, int]]]:
         """For each name the statements (cell, number) that define it, apart from loops, untouched stubs and what the course lends."""
-        found: dict[str, list[tuple[int, int]]] = {}
+        results: dict[str, list[tuple[int, int]]] = {}
         mine = [ex for chapter in sorted(self.chapters) for ex in exercises.chapter(chapter).values()]
         stubs = {ex.entry: _program(ex.stub) for ex in mine}
         for i, cell in enumerate(self.cells):
@@ -148,8 +150,8 @@ class Notebook:
             for j, statement in enumerate(cell.body):
                 if not isinstance(statement, (ast.For, ast.While)) and not lent(statement):
                     for name in bound(statement):
-                        found.setdefault(name, []).append((i, j))
-        return found
+                        results.setdefault(name, []).append((i, j))
+        return results
 
     @cached_property
     def aliases(self) -> dict[str, str]:
@@ -238,8 +240,8 @@ def _cell(raw: Any, number: int) -> Cell | None:
 
 
 def _claims(raw: dict[str, Any]) -> tuple[Claim, ...]:
-    found = (read_claim(_dict(output).get("metadata")) for output in _list(raw.get("outputs")))
-    return tuple(claim for claim in found if claim is not None)
+    result = (read_claim(_dict(output).get("metadata")) for output in _list(raw.get("outputs")))
+    return tuple(claim for claim in result if claim is not None)
 
 
 def without_magics(text: str) -> str:
@@ -432,9 +434,9 @@ def unclear(ex: Exercise, nb: Notebook) -> str:
     return ""
 
 
-def strange(nb: Notebook, asked: Sequence[Exercise]) -> str:
+def strange(nb: Notebook, request: Sequence[Exercise]) -> str:
     """A remark on a notebook in which only names are like the course's, or ""."""
-    names = sorted({ex.entry for ex in asked if any(cell.answers(ex) for cell in nb.cells)})
+    names = sorted({ex.entry for ex in request if any(cell.answers(ex) for cell in nb.cells)})
     if nb.of_the_course or not names:
         return ""
     return f"nothing but the names {', '.join(names[:5])} says that {nb.name or 'the notebook'} belongs to this course, so it was not run"
@@ -457,18 +459,18 @@ def choose(books: Sequence[Book]) -> tuple[dict[str, tuple[Book, Answer]], list[
     for chapter in sorted({id[:2] for book in books for id in book.answers}):
         mine = [(b, {id: a for id, a in b.answers.items() if id[:2] == chapter}) for b in order]
         tried = [(b, answers) for b, answers in mine if any(a.tried for a in answers.values())]
-        taken: dict[str, Book] = {}
+        used: dict[str, Book] = {}
         for book, answers in tried or mine:
-            rival = next((taken[id] for id in answers if id in taken), None)
+            rival = next((used[id] for id in answers if id in used), None)
             if rival is None:
-                taken |= dict.fromkeys(answers, book)
+                used |= dict.fromkeys(answers, book)
                 counts |= {id: (book, answer) for id, answer in answers.items()}
             elif tried:
-                said = (
+                sentence = (
                     "is the newer one and counts" if _age_known(rival, book) else "counts (nothing says which is newer)"
                 )
                 problems.append(
-                    f"chapter {chapter} was handed in more than once: {rival.name} {said}, {book.name} does not"
+                    f"chapter {chapter} was handed in more than once: {rival.name} {sentence}, {book.name} does not"
                 )
         if tried and (new := next((b for b, answers in mine if answers), None)) and new is not tried[0][0]:
             problems.append(f"chapter {chapter}: {new.name} is newer but has no answers, so {tried[0][0].name} counts")
@@ -480,8 +482,8 @@ def newest_first(books: Sequence[Book]) -> list[Book]:
     groups: dict[str, list[Book]] = {}
     for book in books:
         groups.setdefault(_copy(book)[0], []).append(book)
-    whole = sorted(groups.values(), key=lambda group: (max(map(_age, group)), group[0].name), reverse=True)
-    return [b for group in whole for b in sorted(group, key=lambda b: (_copy(b)[1], _age(b), b.name), reverse=True)]
+    full = sorted(groups.values(), key=lambda group: (max(map(_age, group)), group[0].name), reverse=True)
+    return [b for group in full for b in sorted(group, key=lambda b: (_copy(b)[1], _age(b), b.name), reverse=True)]
 
 
 def _age(book: Book) -> tuple[int, float]:
@@ -524,7 +526,7 @@ def _by_name(ex: Exercise, nb: Notebook) -> list[int]:
 
 def _in_another_cell(ex: Exercise, nb: Notebook) -> list[int]:
     """Cells of other exercises that define the name, where their own stubs and solutions do not."""
-    found = []
+    results = []
     for i, cell in enumerate(nb.cells):
         others = [exercises[id] for id in cell.ids if id != ex.id and id in exercises]
         if (
@@ -532,8 +534,8 @@ def _in_another_cell(ex: Exercise, nb: Notebook) -> list[int]:
             and cell.defines(ex.entry)
             and not any(ex.entry in Cell(o.stub).names | Cell(o.solution).names for o in others)
         ):
-            found.append(i)
-    return found
+            results.append(i)
+    return results
 
 
 def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -545,7 +547,7 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[tuple[str
     """
     cell = Cell(source) if source is not None else nb.cells[at]
     own = cell.names
-    taken: dict[tuple[int, int], ast.stmt] = {}
+    used: dict[tuple[int, int], ast.stmt] = {}
     done: set[str] = set()
     renamed: dict[tuple[int, int], str] = {}
 
@@ -557,7 +559,7 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[tuple[str
                 continue
             done.add(name)
             if alias := nb.aliases.get(name):
-                renamed[nb.defined[alias][-1][0], len(taken) + MOST_CELLS] = f"{name} = {alias}"
+                renamed[nb.defined[alias][-1][0], len(used) + MOST_CELLS] = f"{name} = {alias}"
                 todo.append(alias)
             places = [(i, j) for i, j in nb.defined.get(name, ()) if i != at or source is not None]
             if not places:
@@ -565,7 +567,7 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[tuple[str
             before = [p for p in places if p[0] < at]
             place = before[-1] if before else places[0]
             statement = nb.cells[place[0]].body[place[1]]
-            taken[place] = statement
+            used[place] = statement
             todo += sorted(needed(nb.cells[place[0]].text(statement)) - done - own)
 
     take(needed(cell.source))
@@ -576,18 +578,16 @@ def helpers(nb: Notebook, at: int, source: str | None = None) -> tuple[tuple[str
             text = nb.cells[i].text(s)
             anew = nb.cells[i].ids <= cell.ids and bool(bound(s) & own & _used_at_once(s)) and not lent(s)
             if i > at and (anew or _changes(s) in own):
-                taken[i, j] = s
+                used[i, j] = s
                 later.add((i, j))
                 take(needed(text))
     for i, j, s in others:
-        if (i, j) not in taken and _changes(s) in done:
-            taken[i, j] = s
+        if (i, j) not in used and _changes(s) in done:
+            used[i, j] = s
     late = {
-        (i, j)
-        for i, j in taken
-        if (i, j) in later or (later and i > at and needed(nb.cells[i].text(taken[i, j])) & own)
+        (i, j) for i, j in used if (i, j) in later or (later and i > at and needed(nb.cells[i].text(used[i, j])) & own)
     }
-    text_of = dict(sorted((renamed | {place: nb.cells[place[0]].text(s) for place, s in taken.items()}).items()))
+    text_of = dict(sorted((renamed | {place: nb.cells[place[0]].text(s) for place, s in used.items()}).items()))
     return tuple(t for p, t in text_of.items() if p not in late), tuple(t for p, t in text_of.items() if p in late)
 
 

@@ -207,8 +207,8 @@ def _exercise(ex: Exercise, row: RosterRow, c: Class, reveal: bool) -> str:
         if (probe := by_name.get(name)) is None:
             continue
         of = _of(worth[name], name in right) if worth else ""
-        shown = _inside(ex, probe, inputs.get(name, probe.args), level, got) if reveal else ""
-        lines.append(f"<tr><td>{GLYPH[level]}</td><td>{code(name)}{': ' + code(say) if say else ''}{shown}</td>"
+        text = _inside(ex, probe, inputs.get(name, probe.args), level, got) if reveal else ""
+        lines.append(f"<tr><td>{GLYPH[level]}</td><td>{code(name)}{': ' + code(say) if say else ''}{text}</td>"
                      f"<td class=n>{of}</td></tr>")  # fmt: skip
     if lines and ex.ideas:
         rows = "".join(
@@ -338,8 +338,8 @@ def _by_hand(c: Class, links: Mapping[str, str]) -> str:
     for row in sorted(c.rows, key=lambda row: not row.less):
         if row.remarks:
             chip = f"<span class=chip>{row.state}</span>" if row.state != "graded" else ""
-            said = "".join(f"<li>{code(text)}</li>" for text in row.remarks)
-            rows.append((_link(row.student, links), chip, f"<ul class=remarks>{said}</ul>"))
+            message = "".join(f"<li>{code(text)}</li>" for text in row.remarks)
+            rows.append((_link(row.student, links), chip, f"<ul class=remarks>{message}</ul>"))
     return f"<h2>To look at by hand</h2>{_table('Student||What happened', rows)}" if rows else ""
 
 
@@ -352,8 +352,8 @@ def _spread(c: Class, graded: Sequence[RosterRow]) -> str:
         bins[max(0, min(9, int(10 * (c.measured(row) or 0.0) / c.top)))] += 1
     bars = "".join(f'<div>{n or ""}<span style="height:{100 * n / max(bins):.0f}%"></span></div>' for n in bins)
     axis = "".join(f"<div>{10 * k}–{10 * k + 10} %</div>" for k in range(10))
-    said = ", ".join(f"{n} with {10 * k} to {10 * k + 10} %" for k, n in enumerate(bins) if n)
-    return f'<h2>Points</h2><div class=spread role=img aria-label="{said}">{bars}</div><div class=axis aria-hidden=true>{axis}</div>'
+    message = ", ".join(f"{n} with {10 * k} to {10 * k + 10} %" for k, n in enumerate(bins) if n)
+    return f'<h2>Points</h2><div class=spread role=img aria-label="{message}">{bars}</div><div class=axis aria-hidden=true>{axis}</div>'
 
 
 def _exercises(c: Class, graded: Sequence[RosterRow]) -> str:
@@ -370,10 +370,10 @@ def _exercises(c: Class, graded: Sequence[RosterRow]) -> str:
         bar = "".join(
             f'<span class={kind} style="width:{100 * n / max(1, len(graded)):.1f}%"></span>' for kind, n in counts
         )
-        said = f"{full} full points, {counts[1][1]} part, {none} none, {idle} not tried or not found"
+        sentence = f"{full} full points, {counts[1][1]} part, {none} none, {idle} not tried or not found"
         mean = f"{100 * sum(tried) / len(tried):.0f} %" if tried else "–"
         same = sum(bool(row.grades.get(ex.id, {}).get("as_solution")) for row in graded)
-        bar = f'<div class=bar role=img aria-label="{said}" title="{said}">{bar}</div>'
+        bar = f'<div class=bar role=img aria-label="{sentence}" title="{sentence}">{bar}</div>'
         rows.append((ex.id, escape(ex.title), bar, len(tried), mean, f"{100 * fresh_share(ex):.0f} %", same or ""))
     words = {"full": "full points", "part": "a part", "none": "none", "idle": "not tried or not found"}
     key = "".join(f"<span><span class='dot {kind}'></span>{text}</span>" for kind, text in words.items())
@@ -382,13 +382,13 @@ def _exercises(c: Class, graded: Sequence[RosterRow]) -> str:
 
 
 def _mistakes(c: Class, most: int = 12) -> str:
-    made = Counter(
+    result = Counter(
         (ex.id, g["mistake"]) for row in c.rows for ex in c.used if (g := row.grades.get(ex.id)) and g["mistake"]
     )
-    if not made:
+    if not result:
         return ""
     tried = {ex.id: sum(g["ran"] != "untried" for row in c.rows if (g := row.grades.get(ex.id))) for ex in c.used}
-    common = sorted(made.items(), key=lambda item: (-item[1], item[0]))
+    common = sorted(result.items(), key=lambda item: (-item[1], item[0]))
 
     rows = []
     for (id, name), n in common:
@@ -418,11 +418,11 @@ def _people(c: Class, links: Mapping[str, str]) -> str:
             else ""
         )
         parts = [number(row.points[part]) if part in row.points else "" for part in c.parts]
-        shown = ("", "") if total is None else (number(total), bar)
+        visible = ("", "") if total is None else (number(total), bar)
         rows.append(
             (
                 f"{_link(row.student, links)} {chips}",
-                *shown,
+                *visible,
                 f"<div class=cells>{cells}</div>",
                 *parts,
                 copies[row.student] or "",
@@ -474,5 +474,5 @@ def _isolation(c: Class) -> str:
         if c.setting.container
         else "in limited processes, without a container"
     )
-    said = f"<p>Answers ran {inside}. Each of these was tried before the first answer:</p>"
-    return said + _table("What|Refused", rows)
+    sentence = f"<p>Answers ran {inside}. Each of these was tried before the first answer:</p>"
+    return sentence + _table("What|Refused", rows)

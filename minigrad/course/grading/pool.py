@@ -35,8 +35,8 @@ READING, RUNNING = (
 def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
     """The record of one submission: plain data for the journal. Nothing that a student wrote can make it raise."""
     books, problems, unsure = _read_all(task, setting)
-    answers, said = choose(books)
-    problems += said
+    answers, message = choose(books)
+    problems += message
     if books and not answers and not problems:
         problems.append(f"no answer was found in {', '.join(book.name for book in books[:5])}: {BY_HAND}")
     grades: dict[str, dict[str, Any]] = {}
@@ -123,10 +123,10 @@ _here = threading.local()  # fork servers are kept per process, and per thread w
 
 def server(kind: Hashable, make: Callable[[], ForkServer]) -> Any:
     """The fork server of a kind, started on first use."""
-    kept = _here.__dict__.setdefault("servers", {})
-    if kind not in kept:
-        kept[kind] = make().__enter__()
-    return kept[kind]
+    saved = _here.__dict__.setdefault("servers", {})
+    if kind not in saved:
+        saved[kind] = make().__enter__()
+    return saved[kind]
 
 
 def answer_server(setting: Setting) -> AnswerServer:

@@ -62,8 +62,8 @@ class Reader(ForkServer):
             return Read(books, tuple(data["problems"]), tuple(data["unread"]))
         except ValueError:
             why = f"more than {self.box.cpu} s" if end == "late" or "24" in end else end or "no result"
-            said = f"{printable(name)} takes too much time or memory to read ({why}): look at it by hand"
-            return Read((), (said,), tuple(_chapters(name)))
+            sentence = f"{printable(name)} takes too much time or memory to read ({why}): look at it by hand"
+            return Read((), (sentence,), tuple(_chapters(name)))
 
 
 def _book_of(b: Mapping[str, Any]) -> Book:
@@ -84,11 +84,11 @@ def main() -> None:
 
 def _child(job: Mapping[str, Any], put: int) -> None:
     sandbox.limit(job["box"])
-    found = read(job)
+    result = read(job)
     write_all(
         put,
         json.dumps(
-            {"books": [asdict(b) for b in found.books], "problems": found.problems, "unread": found.unread}
+            {"books": [asdict(b) for b in result.books], "problems": result.problems, "unread": result.unread}
         ).encode(),
     )
 
@@ -105,10 +105,10 @@ def read(job: Mapping[str, Any]) -> Read:
         unread |= _chapters(job["name"]) if problems else set()
     for name, when, content in parts:
         try:
-            book, said = _book(content(), name, when, job["ids"])
+            book, message = _book(content(), name, when, job["ids"])
             books.append(book)
-            problems += said
-            unread |= {"*"} if said else set()
+            problems += message
+            unread |= {"*"} if message else set()
         except MemoryError:
             problems.append(f"{name} needs too much memory to read")
             unread |= _chapters(name)
@@ -140,6 +140,6 @@ def _book(data: bytes, name: str, when: float, ids: Sequence[str]) -> tuple[Book
             answers[id] = Answer("", doubt=printable(doubt))
         elif answer is not None:
             answers[id] = replace(answer, doubt=printable(answer.doubt), where=printable(answer.where))
-    said = "" if answers else strange(nb, [exercises[id] for id in ids])
+    sentence = "" if answers else strange(nb, [exercises[id] for id in ids])
     claims = {claim.exercise: claim for cell in nb.cells for claim in cell.claims if claim.exercise in answers}
-    return Book(printable(name), when, answers, claims, nb.content), [said] if said else []
+    return Book(printable(name), when, answers, claims, nb.content), [sentence] if sentence else []

@@ -32,17 +32,17 @@ def write_report(
     ids = [id for id in setting.ids if any(id in r["grades"] for r in records)]
     rows, parts, unknown = join(records, marks, sum(exercises[id].points for id in ids))
     used, flags = [exercises[id] for id in ids], similar(records, ids)
-    whole = Class(rows, used, counted(records, ids, only), parts, flags, [*unread, *unknown], setting, name)
+    full = Class(rows, used, counted(records, ids, only), parts, flags, [*unread, *unknown], setting, name)
     for file, table in (("long", long), ("wide", wide), ("canvas", canvas), ("moodle", moodle)):
-        replace(out / f"{file}.csv", to_csv(table(whole)))
-    replace(out / "similar.csv", to_csv([("exercise", "student", "other student", "alike"), *whole.flags]))
+        replace(out / f"{file}.csv", to_csv(table(full)))
+    replace(out / "similar.csv", to_csv([("exercise", "student", "other student", "alike"), *full.flags]))
     names = file_names([row.student for row in rows])
     for row in rows:
-        replace(out / "feedback" / f"{names[row.student]}.html", feedback(row, whole, reveal))
+        replace(out / "feedback" / f"{names[row.student]}.html", feedback(row, full, reveal))
     for old in (out / "feedback").glob("*.html"):
         if old.stem not in names.values():
             old.unlink()
     links = {s: f"feedback/{n}.html" for s, n in names.items()}
-    replace(out / "groups.html", groups_page(whole, links))
-    replace(out / "summary.html", summary(whole, links))
-    return list(whole.complaints)
+    replace(out / "groups.html", groups_page(full, links))
+    replace(out / "summary.html", summary(full, links))
+    return list(full.complaints)

@@ -72,13 +72,13 @@ def read_students(path: Path) -> list[dict[str, str]]:
     columns = [IDENTITY.get(cell.strip().lower(), "") for cell in rows[0]] if rows else []
     if "name" not in columns and "login" not in columns:
         return [{"name": " ".join(line.split())} for line in text.splitlines() if line.strip()]
-    found = []
+    results = []
     for row in rows[1:]:
         person = {kind: cell.strip() for kind, cell in zip(columns, row, strict=False) if kind and cell.strip()}
         who = person.get("name") or person.get("login", "")
         if who and "points possible" not in who.lower() and who != "Student, Test":
-            found.append(person | {"name": who})
-    return found
+            results.append(person | {"name": who})
+    return results
 
 
 def keys(texts: Iterable[str]) -> set[str]:
@@ -92,14 +92,14 @@ def order(name: str) -> tuple[str, str]:
     return plain.casefold(), name
 
 
-def call_the_roll(found: Sequence[Submission], students: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
+def call_the_roll(result: Sequence[Submission], students: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     """Give each submission the ids of its student in the list, name those that are not in it, and return records of the missing."""
     index: dict[str, set[int]] = {}
     for number, person in enumerate(students):
         for key in keys(text for kind, text in person.items() if kind != "section"):
             index.setdefault(key, set()).add(number)
     there = set()
-    for submission in found:
+    for submission in result:
         ids = [submission.lms[kind] for kind in ("canvas", "moodle") if kind in submission.lms]
         hits: set[int] = set()
         for group in (ids, [submission.student, submission.lms.get("name", "")]):  # an id counts more than a name
@@ -159,13 +159,13 @@ def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
             if not (0 <= (0 if isinstance(points, str) else points) < 1e6 and 0 <= most < 1e6):
                 raise ValueError
         except ValueError:
-            said = f"{given or 'nothing'} is not a number of points, nor {EXCUSED} or {ACCEPTED}"
-            complaints.append(f"{path.name}, line {table.line_num}: {said}")
+            sentence = f"{given or 'nothing'} is not a number of points, nor {EXCUSED} or {ACCEPTED}"
+            complaints.append(f"{path.name}, line {table.line_num}: {sentence}")
             continue
         top = float(exercises[what].points) if what in exercises else most
         if not isinstance(points, str) and top and points > top:
-            said = f"{points:g} is more than the {top:g} points of {what}, so it is not entered"
-            complaints.append(f"{path.name}, line {table.line_num}: {said}")
+            sentence = f"{points:g} is more than the {top:g} points of {what}, so it is not entered"
+            complaints.append(f"{path.name}, line {table.line_num}: {sentence}")
             continue
         marks.append(Mark(line["student"].lstrip("'"), what, points, most, line.get("remark", "")))
     return marks, complaints
@@ -173,12 +173,12 @@ def read_marks(path: Path) -> tuple[list[Mark], list[str]]:
 
 def _for_each(marks: Sequence[Mark], rows: Sequence[RosterRow]) -> list[Mark]:
     """The marks with those of a group as one for each of its students, before all others: a student's own mark counts more."""
-    found = []
+    results = []
     for mark in marks:
         if (group := GROUP.fullmatch(mark.student)) is not None:
             them = [row.student for row in rows if row.grades.get(group[1], {}).get("behaviour") == group[2]]
-            found += [replace(mark, student=student, what=group[1]) for student in them] or [mark]
-    return [*found, *(mark for mark in marks if not GROUP.fullmatch(mark.student))]
+            results += [replace(mark, student=student, what=group[1]) for student in them] or [mark]
+    return [*results, *(mark for mark in marks if not GROUP.fullmatch(mark.student))]
 
 
 def join(
@@ -204,23 +204,23 @@ def join(
         if row is None:
             complaints.append(f"marks.csv: there is no student {mark.student}")
             continue
-        said = f": {mark.remark}" if mark.remark else ""
+        sentence = f": {mark.remark}" if mark.remark else ""
         if mark.what == "all":
-            whole = most + sum(m.of for m in {m.what: m for m in marks if m.what not in exercises}.values())
-            if not isinstance(mark.points, str) and mark.points > whole:
-                said = f"{mark.points:g} for {mark.student} is more than the {whole:g} points of all"
-                complaints.append(f"marks.csv: {said}, so it is not entered")
+            full = most + sum(m.of for m in {m.what: m for m in marks if m.what not in exercises}.values())
+            if not isinstance(mark.points, str) and mark.points > full:
+                sentence = f"{mark.points:g} for {mark.student} is more than the {full:g} points of all"
+                complaints.append(f"marks.csv: {sentence}, so it is not entered")
                 continue
             row.unsure = set()
             if mark.points == EXCUSED:
                 row.state = EXCUSED
-                row.remarks.append(f"excused{said}")
+                row.remarks.append(f"excused{sentence}")
             elif mark.points == ACCEPTED:
-                row.remarks.append(f"{ACCEPTED} as it is graded, by the instructor{said}")
+                row.remarks.append(f"{ACCEPTED} as it is graded, by the instructor{sentence}")
             elif not isinstance(mark.points, str):
                 row.points = {"all": mark.points}
                 row.state = "graded"
-                row.remarks.append(f"{mark.points:g} points in all, by the instructor{said}")
+                row.remarks.append(f"{mark.points:g} points in all, by the instructor{sentence}")
             continue
         if mark.points == ACCEPTED:
             row.unsure -= {mark.what}

@@ -44,18 +44,18 @@ def file_rules(readable: Iterable[str], writable: str, hidden: Iterable[str]) ->
     if abi < 1:
         return None
     handled = WRITE_TOO | (1 << 13 if abi >= 2 else 0) | (1 << 14 if abi >= 3 else 0) | (1 << 15 if abi >= 5 else 0)
-    asked = struct.pack(
+    request = struct.pack(
         "=QQQ", handled, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0
     )  # files; TCP; signals and abstract sockets
-    asked = asked[: 8 if abi < 4 else 16 if abi < 6 else 24]
-    rules = libc.syscall(444, asked, ctypes.c_size_t(len(asked)), 0)
+    request = request[: 8 if abi < 4 else 16 if abi < 6 else 24]
+    rules = libc.syscall(444, request, ctypes.c_size_t(len(request)), 0)
     if rules < 0:
         return None
     hide = [os.path.realpath(p) for p in hidden]
-    wanted = {
+    requested = {
         os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, sys.exec_prefix, *SYSTEM, *readable, *sys.path) if p
     }
-    granted = {part: right for path in sorted(wanted) for part, right in _without(path, hide)}
+    granted = {part: right for path in sorted(requested) for part, right in _without(path, hide)}
     granted |= {os.path.realpath(writable): WRITE_TOO | (1 << 14 if abi >= 3 else 0), "/dev/null": (1 << 1) | (1 << 2)}
     for path, right in granted.items():
         try:
@@ -286,12 +286,12 @@ def limit(box: Mapping[str, Any], processes: bool = True) -> None:
         import resource
     except ImportError:  # Windows: wall time only
         return
-    wanted = {"CPU": box["cpu"], "AS": box["memory"], "FSIZE": box["file_size"], "NOFILE": 64, "CORE": 0}
+    requested = {"CPU": box["cpu"], "AS": box["memory"], "FSIZE": box["file_size"], "NOFILE": 64, "CORE": 0}
     if (
         processes
     ):  # counted per user: with seccomp and the instructor's own user it would refuse threads because of their browser
-        wanted["NPROC"] = 64
-    for name, value in wanted.items():
+        requested["NPROC"] = 64
+    for name, value in requested.items():
         try:
             kind = getattr(resource, f"RLIMIT_{name}")
             hard = resource.getrlimit(kind)[1]
@@ -400,7 +400,7 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
             write(f"part{number}", 1_000_000)
 
     write("mine")
-    found = {
+    results = {
         "files": _refused(lambda: open(hidden_file, "rb").close(), lambda: write("../note"), lambda: write("../../note")),
         "rights": _refused(lambda: os.chmod("mine", 0o777), lambda: os.chown("mine", os.getuid(), os.getgid()), lambda: os.utime("mine"),
                           lambda: os.chmod(hidden_file, 0o777), lambda: os.setxattr("mine", "user.note", b"x")),
@@ -416,4 +416,4 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
         "disk": _refused(fill),
         "root": not hasattr(os, "getuid") or os.getuid() != 0,
     }  # fmt: skip
-    return found
+    return results

@@ -157,7 +157,7 @@ def collect(root: Path) -> list[Submission]:
     if not root.exists():
         raise FileNotFoundError(f"{root.name} does not exist: give the folder or the zip file with the submissions.")
     files = [(root, PurePosixPath(root.name))] if root.is_file() else list(_walk(root, root))
-    found = _Found(on_disk=True)
+    result = _Found(on_disk=True)
     if (
         len(files) == 1
         and files[0][0].suffix.lower() == ".zip"
@@ -165,19 +165,19 @@ def collect(root: Path) -> list[Submission]:
         and not _who(files[0][1])[1]
     ):
         try:
-            found = _collect_class(files[0][0])
+            result = _collect_class(files[0][0])
             files = []
         except FileNotFoundError:
             if root.is_file():
                 raise  # else it may be the broken one of the only student
     for path, inside in files:
         if path.is_symlink():
-            found.give(inside, None, f"{inside.name} is a symbolic link: refused")
+            result.give(inside, None, f"{inside.name} is a symbolic link: refused")
         elif path.is_dir():
-            found.give(inside / "x", None)  # an empty folder is a submission, too
+            result.give(inside / "x", None)  # an empty folder is a submission, too
         else:
-            found.give_file(inside, Source(str(path)))
-    for submission in found.submissions.values():
+            result.give_file(inside, Source(str(path)))
+    for submission in result.submissions.values():
         submission.sources.sort(key=lambda s: (s.path, s.member))
         written = [name for name in submission.others if PurePosixPath(name).suffix.lower() in WRITTEN]
         if not submission.sources:
@@ -185,7 +185,7 @@ def collect(root: Path) -> list[Submission]:
             submission.problems.append(f"no notebook was handed in{only}")
         elif written:
             submission.problems.append(f"not a notebook, so not read: {_some(written)}")
-    return [found.submissions[name] for name in sorted(found.submissions)]
+    return [result.submissions[name] for name in sorted(result.submissions)]
 
 
 def _some(names: list[str], most: int = 5) -> str:
@@ -223,22 +223,22 @@ def _collect_class(path: Path) -> _Found:
             members = z.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise FileNotFoundError(f"{path.name} is not a zip file that can be read ({error}).") from None
-    found = _Found(on_disk=False)
+    result = _Found(on_disk=False)
     for info in members:
         name, problem = _place(info)
         inside = PurePosixPath(*[p for p in PurePosixPath(name).parts if p not in ("..", "/", ".")] or ["unnamed"])
         if SKIPPED_FOLDERS & {*inside.parts}:
             continue
         if problem:
-            found.give(inside, None, problem)
+            result.give(inside, None, problem)
         elif info.is_dir():
             if len(inside.parts) == 1:
-                found.give(inside / "x", None)
+                result.give(inside / "x", None)
         elif not inside.name.startswith("."):
-            found.give_file(
+            result.give_file(
                 inside, Source(str(path), info.filename), f"{info.CRC:08x} {info.file_size} {info.date_time}"
             )
-    return found
+    return result
 
 
 def _place(info: zipfile.ZipInfo) -> tuple[str, str]:

@@ -42,15 +42,15 @@ class Class:
 
     @property
     def top(self) -> float:
-        whole = sum(ex.counted_points for ex in self.used if ex.id in self.counted) + sum(self.parts.values())
-        return int(whole) if whole == int(whole) else whole
+        full = sum(ex.counted_points for ex in self.used if ex.id in self.counted) + sum(self.parts.values())
+        return int(full) if full == int(full) else full
 
     def measured(self, row: RosterRow) -> float | None:
         """What a student has of the maximum: the total without points that are on top of it."""
         if row.total is None or "all" in row.points:
             return row.total
-        asked = {ex.id for ex in self.used if ex.id in self.counted and ex.counted_points} | set(self.parts)
-        return round(sum(points for what, points in row.points.items() if what in asked), 4)
+        request = {ex.id for ex in self.used if ex.id in self.counted and ex.counted_points} | set(self.parts)
+        return round(sum(points for what, points in row.points.items() if what in request), 4)
 
 
 def counted(records: Sequence[Mapping[str, Any]], ids: Sequence[str], only: Sequence[str]) -> frozenset[str]:
@@ -223,13 +223,13 @@ def _reworked(ex: Exercise, records: Sequence[Mapping[str, Any]], many: int) -> 
     for source in (ex.stub, ex.solution, *ex.variants, *(ex.source_of(w) for w in ex.bank)):
         usual |= set(line_prints(source))
     unusual = {student: lines - usual for student, lines in mine.items() if len(lines - usual) >= FEWEST}
-    found = {}
+    results = {}
     for a, b in combinations(sorted(unusual), 2):
         both = len(unusual[a] & unusual[b])
         share = both / min(len(unusual[a]), len(unusual[b]))
         if both >= FEWEST and share >= SHARED:
-            found[a, b] = f"{both} unusual lines, {round(100 * share)} %"
-    return found
+            results[a, b] = f"{both} unusual lines, {round(100 * share)} %"
+    return results
 
 
 def _alike(a: set[int], b: set[int]) -> float:
