@@ -58,7 +58,7 @@ def listed(names: Sequence[str], most: int = 0, noun: str = "") -> str:
     """
     if most and len(names) > most:
         return f"{len(names)} {noun}"
-    *others, last = names
+    *others, last = names or [""]
     return f"{', '.join(others)} and {last}" if others else last
 
 

@@ -165,19 +165,19 @@ class GraphView(Fronted):
         subject = self._subject
         result = cast(Network, subject.network)
         row = subject.network_row()
-        visible = network_trace(result, Numbers(result.plan, row), subject.title, subject.sources)
+        trace = network_trace(result, Numbers(result.plan, row), subject.title, subject.sources)
         drawn: dict[str, Any] = {"plan": _bytes(result.plan, None), "numbers": row.astype("<f8").tobytes()}
         if self._slid is not None:
             with contextlib.suppress(ValueError):  # an operation that the tape does not know
                 drawn["moved"] = self._moved(self._slid)
         if self._mark:
-            drawn["mark"] = self._mark_on_network(result, self._mark, visible)
+            drawn["mark"] = self._mark_on_network(result, self._mark, trace)
         if self._looked:
             cell, sample = self._looked
-            visible, inner = opened(visible, result, cell, sample, *subject.look(cell, sample))
+            trace, inner = opened(trace, result, cell, sample, *subject.look(cell, sample))
             drawn["inner"] = _bytes(inner, None)
         return {
-            "trace": dict(visible), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
+            "trace": dict(trace), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
             "notice": " ".join(subject.words).strip(), "picture": dict(w=0, h=0, cards=[], wires=[]),
             "network": drawn,
         }  # fmt: skip

@@ -364,8 +364,8 @@ def _maps(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     for held in node.get("parameters", ()):
         high = held_height(held)
         out.append(f'<text class="l" x="12" y="{y:.0f}">{escape(held["name"])} {heat.shape_text(held["shape"])}</text>')
-        visible = held["array"], held["grad_array"] if now.step >= held["after"] else None
-        for index, x in zip(visible, (12.0, 22 + half), strict=True):
+        arrays = held["array"], held["grad_array"] if now.step >= held["after"] else None
+        for index, x in zip(arrays, (12.0, 22 + half), strict=True):
             if (a := heat.array_of(trace, index)) is not None:
                 out.append(heat.svg(a, x, y + 5, half, high, min(15.0, high)))
         y += HELD + high

@@ -21,7 +21,7 @@ from typing import Any
 from . import own, progress
 from .bank import safely
 from .claims import Claim, fingerprint
-from .drivers import DRAWN
+from .drivers import DRAWN, tidy
 from .drivers import value as value_driver
 from .exercise import STARS, Exercise, Fresh
 from .exercises import exercises
@@ -302,7 +302,7 @@ class Check:
             return Note(f"○ {ex.id}: {gave} {_show(real)}", "No prediction was noted.")
         if ex.by_entry and isinstance(guess, dict):
             return self._compare_entries(ex, guess, real, gave)
-        level, say, _ = compare(_tidy(guess), _tidy(real), ex.probes[0].rtol, ex.probes[0].atol, coy=True)
+        level, say, _ = compare(tidy(guess), tidy(real), ex.probes[0].rtol, ex.probes[0].atol, coy=True)
         if level != OFF:
             return Note(f"✓ {ex.id}: you predicted {_show(guess)}, {gave} {_show(real)}", "They agree.")
         verdict = judge(ex, run_probes(ex, guess)) if ex.is_value else None
@@ -462,10 +462,6 @@ def _safe(x: Any) -> Any:
         return plain(x)
     except Exception:
         return {"!": "an object that cannot be read"}
-
-
-def _tidy(x: Any) -> Any:
-    return x.strip().lower() if isinstance(x, str) else x
 
 
 def _show(x: Any) -> str:

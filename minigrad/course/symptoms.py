@@ -989,10 +989,10 @@ def _simplest(
             and bool(p.accept) == bool(failed.accept)
         )
         if same and p.name not in wrong and p.name in outcomes:
-            visible = _shown(ex, outcomes, wrong, inputs)
+            comparison = _shown(ex, outcomes, wrong, inputs)
             return (
                 "some inputs",
-                f"{visible}It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?",
+                f"{comparison}It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?",
             )
     if len(wrong) == 1 and len(outcomes) > 1 and failed.accept:
         message = safely(

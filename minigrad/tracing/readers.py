@@ -232,8 +232,8 @@ def _tensor_text(trace: Trace) -> str:
                 rule += f", summed over {listed([str(a) for a in edge['broadcast']['axes']])}"
             sent = arrays[step["sends"]] if "sends" in step else None
             where = f"{nodes[edge['target']]['label']} → {nodes[edge['source']]['label']}"
-            visible = (array_text(sent), str(tuple(sent["shape"]))) if sent else ("several", "")
-            table.append([where, rule, *visible, array_text(arrays[step["after"]])])
+            texts = (array_text(sent), str(tuple(sent["shape"]))) if sent else ("several", "")
+            table.append([where, rule, *texts, array_text(arrays[step["after"]])])
         lines += ["", *_columns(table)]
     notes = [n["stops"] for n in nodes if "stops" in n]
     notes += [row["sentence"].replace("**", "") for row in replay_steps(trace) if row["kind"] == "error"]

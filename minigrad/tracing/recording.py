@@ -311,16 +311,16 @@ def numbers(array: np.ndarray) -> dict:
     cells = _shrunk(table, block) if block != [1, 1] else table
     finite = flat[np.isfinite(flat)] if not np.isfinite(flat).all() else flat
     some = finite.size > 0
-    visible = (cells if flat.size == 1 else _six_digits(cells)).ravel().tolist()
+    rounded = (cells if flat.size == 1 else _six_digits(cells)).ravel().tolist()
     if finite.size < flat.size or empty:
-        visible = [json_number(v) for v in visible]
+        rounded = [json_number(v) for v in rounded]
     if empty and block == [1, 1]:
-        visible[len(visible) - empty :] = [None] * empty
+        rounded[len(rounded) - empty :] = [None] * empty
     return dict(
         shape=list(array.shape), dtype=from_numpy_dtype(array.dtype).name,
         low=float(finite.min()) if some else None, high=float(finite.max()) if some else None,
         mean=float(finite.mean()) if some else None, std=float(finite.std()) if some else None,
-        odd=int(flat.size - finite.size), rows=cells.shape[0], cols=cells.shape[1], block=block, cells=visible,
+        odd=int(flat.size - finite.size), rows=cells.shape[0], cols=cells.shape[1], block=block, cells=rounded,
     )  # fmt: skip
 
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad import Value
+from minigrad.tracing.text import differential
 from minigrad.tracing.trace import Trace, trace
 
 from ..show import Table
 from .cards import card, pill, straight
 from .kit import Choice, Figure, Inputs, ProgramText, lesson
-from .lesson import label, number, svg, tag
+from .lesson import bracketed, label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
 CANNED = "p = 3*x; u = p + 2; y = u**2"
@@ -155,7 +156,7 @@ class chain(Figure):
             top += 196
         if len(self.paths) > 1:
             out += tag("line", "rule", x1=24, x2=wide - 24, y1=top, y2=top)
-            shares = " + ".join(_bracket(p.product) for p in self.paths)
+            shares = " + ".join(bracketed(p.product) for p in self.paths)
             out += label(24, top + 26, "added over all paths:", "t soft")
             out += label(176, top + 26, f"d{self.root}/d{self.of} = {shares} = {number(self.slope)}", "num d b bwd")
             top += 42
@@ -201,7 +202,7 @@ class chain(Figure):
         first, last = names[0], names[-1]
         over, under = (last, names[i]) if self.direction == BACK else (names[i], first)
         done = i == 0 if self.direction == BACK else i == len(products) - 1
-        name = "begins at" if over == under else f"{_d(over)}/{_d(under)}"
+        name = "begins at" if over == under else f"{differential(over)}/{differential(under)}"
         if done and len(self.paths) > 1:
             name = "this path gives"
         if len(name) * 7 > width - 16:
@@ -219,10 +220,10 @@ class chain(Figure):
         middle = (left + right) / 2
         ends = (right, left) if self.direction == BACK else (left, right)
         out = straight(left, right, top + 38) + straight(*ends, top + 158, back=True)
-        visible = number(factor.slope, 4)
+        slope_text = number(factor.slope, 4)
         if factor.formula and len(factor.formula) <= 12:
             out += label(middle, top + 121, factor.formula, "t soft", "middle")
-        return out + pill(middle, top + 138, f"× {visible}", "sent")
+        return out + pill(middle, top + 138, f"× {slope_text}", "sent")
 
     X0, X1, Y0, Y1 = 72.0, 780.0, 46.0, 270.0
 
@@ -280,7 +281,7 @@ class chain(Figure):
         shares = []
         for path in self.paths:
             order = path.factors[::-1] if self.direction == BACK else path.factors
-            shares.append(" × ".join(_bracket(f.slope, 5) for f in order))
+            shares.append(" × ".join(bracketed(f.slope, 5) for f in order))
         return f"At {at}: {name} = {' + '.join(shares)} = {number(self.slope)}."
 
     def rows(self) -> list[tuple[str, ...]]:
@@ -295,7 +296,7 @@ class chain(Figure):
                 cells = (
                     step,
                     number(f.after),
-                    f"{_d(f.target)}/{_d(f.source)} = {formula}",
+                    f"{differential(f.target)}/{differential(f.source)} = {formula}",
                     number(f.slope),
                     number(so_far),
                 )
@@ -326,14 +327,6 @@ def _all(root: Value) -> Iterator[Any]:
             if id(parent) not in seen:
                 seen.add(id(parent))
                 todo.append(parent)
-
-
-def _d(name: str) -> str:
-    return f"d{name}" if name.isidentifier() else f"d({name})"
-
-
-def _bracket(x: float, digits: int = 6) -> str:
-    return f"({number(x, digits)})" if x < 0 else number(x, digits)
 
 
 def _power(e: int) -> str:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from minigrad import Value
+from minigrad.tracing.text import differential
 from minigrad.tracing.trace import trace
 
 from ..show import Table
 from .kit import Entry, Field, Figure, Given, Inputs, Moments, ProgramText, lesson
-from .lesson import label, number, svg, tag
+from .lesson import bracketed, label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
 CANNED = "p = a*b; s = p + a; y = s**2"
@@ -42,7 +43,7 @@ class TangentLine:
 
     def numbers(self) -> str:
         """2 · 1 + 1 · 0"""
-        return " + ".join(f"{_bracket(slope)} · {_bracket(tangent)}" for _, slope, _, tangent in self.parts)
+        return " + ".join(f"{bracketed(slope, 4)} · {bracketed(tangent, 4)}" for _, slope, _, tangent in self.parts)
 
 
 def _factor(text: str) -> str:
@@ -57,11 +58,7 @@ def _factor(text: str) -> str:
 
 
 def _d(name: str) -> str:
-    return f"d{name}" if name.isidentifier() or name[-1:] in "₀₁₂₃₄₅₆₇₈₉" else f"d({name})"
-
-
-def _bracket(x: float) -> str:
-    return f"({number(x, 4)})" if x < 0 else number(x, 4)
+    return f"d{name}" if name[-1:] in "₀₁₂₃₄₅₆₇₈₉" else differential(name)
 
 
 @lesson
@@ -182,7 +179,7 @@ class dual(Figure):
 
     def _reverse(self) -> str:
         back = ", ".join(f"{number(g, 4)} for {n}" for n, g in self.grad.items())
-        sums = " + ".join(f"{_bracket(self.grad[n])} · {_bracket(self.u[n])}" for n in self.grad)
+        sums = " + ".join(f"{bracketed(self.grad[n], 4)} · {bracketed(self.u[n], 4)}" for n in self.grad)
         if len(self.grad) == 1:
             return f"One reverse pass gives the derivative {number(next(iter(self.grad.values())), 4)}. Along u, {sums}: the same."
         return f"One reverse pass gives the gradient: {back}. Along u, {sums} = {number(self.tangent, 4)}: the same."

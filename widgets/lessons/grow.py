@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from minigrad import Value, scalar
 from minigrad.scalar import Constant
 from minigrad.tracing.naming import numbered
 from minigrad.tracing.trace import Edge, Node, Trace, walk
+from minigrad.words import listed, plural
 
 from ..layout import CARD_PAD, fitted
 from ..show import Table
@@ -229,8 +230,8 @@ class Growth:
                 n.kind, ""
             )
             name, expr = fitted(n.label, "" if n.expr == n.label else n.expr, place["w"] - 2 * CARD_PAD)
-            visible = {**place, "name": name, "expr": _what(n, expr)}
-            out += card(visible, [] if n.kind == "constant" else rows, kind.strip(), "" if held else "gone")
+            placed = {**place, "name": name, "expr": _what(n, expr)}
+            out += card(placed, [] if n.kind == "constant" else rows, kind.strip(), "" if held else "gone")
         return out
 
     # Text alternative ----------------------------------------------------------------------------------------------------------
@@ -240,7 +241,7 @@ class Growth:
         m = self.moments[at]
         if m.line is None:
             names = [n.label for n in self.nodes if n.moment == 0]
-            return f"Nothing has run yet. {_and(names)} {'is a leaf' if len(names) == 1 else 'are leaves'}: given, not computed."
+            return f"Nothing has run yet. {listed([*names])} {'is a leaf' if len(names) == 1 else 'are leaves'}: given, not computed."
         line = self.lines[m.line].strip() if m.line < len(self.lines) else ""
         out = f"{line.rstrip(':')}: "
         results = [self.nodes[i] for i in m.new if self.nodes[i].kind != "constant"]
@@ -259,20 +260,20 @@ class Growth:
             if at
             else []
         )
-        return out + (f" No variable leads to {_and(lost)} any more." if lost else "")
+        return out + (f" No variable leads to {listed([*lost])} any more." if lost else "")
 
     def _birth(self, n: Born) -> str:
         if n.kind == "leaf":
             return f"{n.label} is a new leaf, {number(n.obj.data, 5)}."
-        return f"{n.label} is {number(n.obj.data, 5)} and remembers {_and([self.nodes[p].label for p in n.parents])}."
+        return f"{n.label} is {number(n.obj.data, 5)} and remembers {listed([self.nodes[p].label for p in n.parents])}."
 
     def count(self) -> str:
         there = [n for n in self.nodes if n.moment <= self.at]
         kinds = {k: sum(n.kind == k for n in there) for k in ("leaf", "operation", "constant")}
         edges = sum(len(n.parents) for n in there)
         return (
-            f"So far {_plural(len(there), 'node')} ({kinds['leaf']} leaf{'' if kinds['leaf'] == 1 else 's'}, "
-            f"{_plural(kinds['operation'], 'operation')}, {_plural(kinds['constant'], 'constant')}) and {_plural(edges, 'edge')}."
+            f"So far {plural(len(there), 'node')} ({kinds['leaf']} leaf{'' if kinds['leaf'] == 1 else 's'}, "
+            f"{plural(kinds['operation'], 'operation')}, {plural(kinds['constant'], 'constant')}) and {plural(edges, 'edge')}."
         ).replace("leafs", "leaves")
 
     HEAD = ("node", "computed as", "value", "remembers", "made by")
@@ -324,15 +325,6 @@ def _closed(text: str) -> str:
 
 def _what(n: Born, expr: str) -> str:
     return expr if n.kind == "operation" else ("input" if n.moment == 0 else "leaf") if n.kind == "leaf" else ""
-
-
-def _and(names: Iterable[str]) -> str:
-    *most, last = list(names) or [""]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 class _Line(Text):

@@ -16,13 +16,15 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
+from minigrad.tracing.text import differential
 from minigrad.tracing.trace import Edge, Node, fmt, trace
 from minigrad.tracing.trace import ledger as sent_rows
+from minigrad.words import listed
 from widgets.layout import shorten
 
 from .cards import card, pill, places, wire
 from .kit import Control, Field, Figure, Given, Inputs, ProgramText, action, lesson
-from .lesson import Judgement, label, number, svg, tag
+from .lesson import Judgement, bracketed, label, number, svg, tag
 from .stepper import inputs_of, run_program, started
 
 CANNED = "a = x*3; b = a + 1; c = b**2"
@@ -195,7 +197,7 @@ class Book:
 
     def slope_name(self, e: int) -> str:
         n, p = self.ends(e)
-        return f"{_d(self.name(n))}/{_d(self.name(p))}"
+        return f"{differential(self.name(n))}/{differential(self.name(p))}"
 
     def to(self, e: int) -> str:
         """Where a row goes; of x·x, which of the two places it is."""
@@ -212,19 +214,19 @@ class Book:
         return f"what {self.name(self.ends(key.id)[0])} passes to {self.to(key.id)}"
 
     def confirm(self, key: Key) -> str:
-        visible = number(self.wanted(key))
+        entry = number(self.wanted(key))
         if key.kind == "local":
             e = self.edges[key.id]
             n, p = self.ends(key.id)
             formula = f"{e['local_text']} = " if not re.fullmatch(r"[−\d.]+", e["local_text"] or "0") else ""
             at = f" at {self.name(p)} = {number(self.value(p))}" if formula else ""
-            return f"{self.slope_name(key.id)} = {formula}{visible}{at}."
+            return f"{self.slope_name(key.id)} = {formula}{entry}{at}."
         if key.kind == "sends":
             n, p = self.ends(key.id)
-            arrived = _bracket(self.wanted(Key("arrives", n)))
-            return f"{self.name(n)} passes {arrived} × {_bracket(self.local(key.id))} = {visible} to {self.name(p)}."
-        shares = [_bracket(self.wanted(Key("sends", e))) for e in self.users(key.id)]
-        total = f"{' + '.join(shares)} = {visible}" if len(shares) > 1 else visible
+            arrived = bracketed(self.wanted(Key("arrives", n)))
+            return f"{self.name(n)} passes {arrived} × {bracketed(self.local(key.id))} = {entry} to {self.name(p)}."
+        shares = [bracketed(self.wanted(Key("sends", e))) for e in self.users(key.id)]
+        total = f"{' + '.join(shares)} = {entry}" if len(shares) > 1 else entry
         return f"{self.name(key.id)}.grad = {total}: all that was passed to {self.name(key.id)}."
 
     def rule(self, key: Key) -> str:
@@ -235,28 +237,29 @@ class Book:
         if key.kind == "sends":
             return "This cell asks for the upstream gradient of this row, times its local derivative."
         senders = list(dict.fromkeys(self.name(self.ends(e)[0]) for e in self.users(key.id)))
-        return f"This cell asks for what {_and(senders)} {'passes' if len(senders) == 1 else 'pass'} on{', added up' * (len(senders) > 1)}."
+        several = len(senders) > 1
+        return f"This cell asks for what {listed(senders)} {'pass on, added up' if several else 'passes on'}."
 
     def explain(self, key: Key, got: float) -> str:
         """Which mistake gives a wrong entry, and what the cell asks for."""
         if follows := self._follows(key, got):
             return follows
-        visible = fmt(got)
+        entry = fmt(got)
         for value, words in self._usual(key):
             if close(got, value) and not close(value, self.wanted(key)):
-                return f"{visible} {words}"
+                return f"{entry} {words}"
         here = self._around(key)
         for value, words in [*here, *self._everywhere()]:
             if close(got, value):
-                return f"{visible} is {words}. {self.rule(key)}"
+                return f"{entry} is {words}. {self.rule(key)}"
         for (x, of_x), (y, of_y) in combinations(here, 2):
             for sign, result in (("×", x * y), ("+", x + y)):
                 idle = 0 in (x, y) or (sign == "×" and 1 in (x, y))
                 if not idle and close(got, result):
                     return (
-                        f"{visible} would be {_bracket(x)} {sign} {_bracket(y)}: {of_x} {sign} {of_y}. {self.rule(key)}"
+                        f"{entry} would be {bracketed(x)} {sign} {bracketed(y)}: {of_x} {sign} {of_y}. {self.rule(key)}"
                     )
-        return f"{visible} is not made from the numbers of this row in one step. {self.rule(key)}"
+        return f"{entry} is not made from the numbers of this row in one step. {self.rule(key)}"
 
     def _follows(self, key: Key, got: float) -> str:
         """A wrong number that is the right consequence of an earlier wrong one."""
@@ -339,8 +342,8 @@ class Book:
         sent = {e: self.wanted(Key("sends", e)) for e in users}
         for size in range(1, len(users)):
             for some in combinations(users, size):
-                came = _and([self.name(self.ends(e)[0]) for e in some])
-                rest = _and([self.name(self.ends(e)[0]) for e in users if e not in some])
+                came = listed([*dict.fromkeys(self.name(self.ends(e)[0]) for e in some)])
+                rest = listed([*dict.fromkeys(self.name(self.ends(e)[0]) for e in users if e not in some)])
                 more = f"{rest} {'passes' if size == len(users) - 1 else 'pass'} something to {name}, too: add"
                 if came == rest:  # x * x
                     more = f"{name} is used {len(users)} times in {came}, and each use contributes: add"
@@ -411,7 +414,9 @@ class Book:
                 if done
                 else f"{begin} Fill in the {len(self.cells)} cells."
             )
-        ends = ", ".join(f"d{root}/{_d(self.name(n))} = {number(self.wanted(Key('arrives', n)))}" for n in self.leaves)
+        ends = ", ".join(
+            f"d{root}/{differential(self.name(n))} = {number(self.wanted(Key('arrives', n)))}" for n in self.leaves
+        )
         own = len(self.cells) - len(self.helped)
         by = (
             ""
@@ -505,19 +510,6 @@ class Book:
                 *("  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)).rstrip() for r in rows),
             ]
         )
-
-
-def _d(name: str) -> str:
-    return f"d{name}" if name.isidentifier() else f"d({name})"
-
-
-def _bracket(x: float) -> str:
-    return f"({number(x)})" if x < 0 else number(x)
-
-
-def _and(names: list[str]) -> str:
-    names = list(dict.fromkeys(names))
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 class Sheet(Control):

@@ -25,8 +25,8 @@ def tag(name: str, cls: str = "", text: str | None = None, **attributes: object)
     """
     parts = [f'class="{cls}"'] if cls else []
     for key, value in attributes.items():
-        visible = f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else esc(value)
-        parts.append(f'{key.replace("_", "-")}="{visible}"')
+        text_value = f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else esc(value)
+        parts.append(f'{key.replace("_", "-")}="{text_value}"')
     head = " ".join([name, *parts])
     return f"<{head}/>" if text is None else f"<{head}>{text}</{name}>"
 
@@ -56,6 +56,15 @@ def number(x: object, digits: int = 6, power: bool = False) -> str:
     if isinstance(x, bool) or not isinstance(x, (int, float)):
         return repr(x)
     return formats.number(x, digits, power)
+
+
+def bracketed(x: float, digits: int = 6) -> str:
+    """A number as a factor or a term: in parentheses if it is negative.
+
+    >>> bracketed(2.0), bracketed(-0.5)
+    ('2', '(−0.5)')
+    """
+    return f"({number(x, digits)})" if x < 0 else number(x, digits)
 
 
 class Judgement(str):

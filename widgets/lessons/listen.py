@@ -20,6 +20,7 @@ from typing import Any
 from minigrad import Value
 from minigrad.core.errors import a_kind
 from minigrad.scalar import Constant
+from minigrad.words import listed
 
 from .lesson import number, same
 from .programs import lines_of, run_named
@@ -435,7 +436,7 @@ def _what_is_wrong(out: Observation, w: Write, slots: list[float], sent: dict[tu
         if same(w.incoming, 0.0):
             return f"{name} passes on 0 because its own gradient is still 0. You ran {name} before the nodes that were made from it."
         if waiting:
-            before = f"before {_and(waiting)} {'has' if len(waiting) == 1 else 'have'} contributed"
+            before = f"before {listed(waiting)} {'has' if len(waiting) == 1 else 'have'} contributed"
             so_far = f"its gradient is only {number(w.incoming)} {before}"
             return f"{name} runs too early: {so_far}. The complete gradient is {number(complete)}."
         return f"{name} runs with gradient {number(w.incoming)}, and {number(complete)} is right."
@@ -464,7 +465,3 @@ def _first_wrong_gradient(out: Observation) -> str:
             f"Nothing was ever added to {n.label}.grad: it stays {number(n.grad)}, and {number(n.right_grad)} is right."
         )
     return f"{n.label}.grad is {number(n.grad)}, and {number(n.right_grad)} is right."
-
-
-def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

@@ -19,7 +19,7 @@ from minigrad.tensors.create import tensor
 from minigrad.words import size as in_bytes
 
 from .kit import Field, Figure, Given, Slider, lesson
-from .lesson import label, number, svg, tag
+from .lesson import bracketed, label, number, svg, tag
 
 MOST = 6  # inputs and outputs that have room in the picture
 
@@ -117,7 +117,7 @@ class _PickV:
         return f"y.backward(v) with v = [{vector}] leaves x.grad = [{result}].{self._kind()}"
 
     def _sum(self, j: int) -> str:
-        terms = " + ".join(f"{_bracket(w)}·{_bracket(row[j])}" for w, row in zip(self.v, self.J, strict=True))
+        terms = " + ".join(f"{bracketed(w, 4)}·{bracketed(row[j], 4)}" for w, row in zip(self.v, self.J, strict=True))
         return f"{terms} = {number(self.grad[j], 4)}"
 
     def svg(self) -> str:
@@ -263,10 +263,6 @@ def _cell(x: float, y: float, w: float, h: float, entry: float, most: float) -> 
 
 def _sub(i: int) -> str:
     return "₀₁₂₃₄₅₆₇₈₉"[i]
-
-
-def _bracket(amount: float) -> str:
-    return f"({number(amount, 4)})" if amount < 0 else number(amount, 4)
 
 
 class _Picking(Figure):

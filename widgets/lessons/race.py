@@ -269,8 +269,8 @@ class race(Film):
             )
             table += tag("g", "", _shape(shape, colour), transform=f"translate(497,{y - 4:g})")
             table += label(518, y, name, "t b") + label(690, y, self.rate(name, lr), "num t", "end")
-            visible = [number(h, 3) for h in path.heights] + ["gone"] * (len(path.points) <= STEPS)
-            table += tag("text", "num t", "", x=756.0, y=y, text_anchor="end", data_text="|".join(visible))
+            texts = [number(h, 3) for h in path.heights] + ["gone"] * (len(path.points) <= STEPS)
+            table += tag("text", "num t", "", x=756.0, y=y, text_anchor="end", data_text="|".join(texts))
             left = [f"left the map at step {n}" if n else "" for n in course.left]
             table += tag("text", "t soft", "", x=518.0, y=y + 14, data_text="|".join(left))
             first = math.dist(*path.points[:2]) if len(path.points) > 1 else math.inf

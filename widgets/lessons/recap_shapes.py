@@ -32,14 +32,14 @@ def tensors() -> tuple[str, str]:
 
     out += tag("rect", "panel", x=604, y=14, width=202, height=312, rx=9) + label(620, 40, "sum and mean", "h")
     out += label(620, 62, "g, and g / n, for every entry", "t soft")
-    visible = []
+    texts = []
     for k, name in enumerate(("sum", "mean")):
         a = tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64, requires_grad=True)
         getattr(a, name)().backward()
         out += draw_table(620, 88 + 92 * k, f"after {name}()", table(a.grad), "bwd")[0]
-        visible.append(f"{name} leaves {number(a.grad.reshape(-1).tolist()[0])}")
+        texts.append(f"{name} leaves {number(a.grad.reshape(-1).tolist()[0])}")
     words = (
         f"A gradient has the shape of its tensor. W {tuple(W.shape)}: {W.grad.tolist()}. b {tuple(b.shape)}, broadcast over 4 rows: "
-        f"{b.grad.tolist()}. In a 2 by 2 tensor {' and '.join(visible)} in every entry."
+        f"{b.grad.tolist()}. In a 2 by 2 tensor {' and '.join(texts)} in every entry."
     )
     return svg(820, 340, out, words), words

@@ -44,15 +44,15 @@ def accumulation() -> tuple[str, str]:
         out += label(304, 114 + 26 * k, line, "num t b" if k == 0 else "num t")
     out += tag("line", "rule", x1=304, x2=510, y1=214, y2=214)
     x = tensor(1.0, requires_grad=True)
-    visible = []
+    texts = []
     (3 * x).backward()
     optimizer = torch.optim.SGD([x], lr=0.1)
     optimizer.zero_grad()
-    visible.append(str(x.grad))
+    texts.append(str(x.grad))
     (3 * x).backward()
     optimizer.zero_grad(set_to_none=False)
-    visible.append(str(x.grad))
-    for k, (text, grad) in enumerate(zip(("zero_grad()", "set_to_none=False"), visible, strict=True)):
+    texts.append(str(x.grad))
+    for k, (text, grad) in enumerate(zip(("zero_grad()", "set_to_none=False"), texts, strict=True)):
         out += label(304, 242 + 26 * k, text, "t") + label(516, 242 + 26 * k, grad, "num t bwd", "end")
 
     w = tensor(2.0, dtype=torch.float64, requires_grad=True)
@@ -68,7 +68,7 @@ def accumulation() -> tuple[str, str]:
     out += label(692, 290, f"w.grad = {number(w.grad.item())}", "num t b bwd", "middle")
     words = (
         f"Every backward adds: three passes of 3x² at x = 1 leave {', '.join(number(p.after) for p in passes)}. "
-        f"Clear it yourself: zero_grad() leaves {visible[0]}, with set_to_none=False {visible[1]}. "
+        f"Clear it yourself: zero_grad() leaves {texts[0]}, with set_to_none=False {texts[1]}. "
         f"Micro-batches: 4 of them with each loss divided by 4 leave {number(w.grad.item())}, one batch {number(full.grad.item())}."
     )
     return svg(820, 320, out, words), words

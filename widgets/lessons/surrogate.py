@@ -184,9 +184,9 @@ class Compared:
         if true is not None:
             out += tag("circle", "central dot", cx=across(self.x), cy=up(true), r=6)
         out += tag("rect", "forward dot", x=across(self.x) - 5, y=up(sent) - 5, width=10, height=10)
-        visible = number(true, 4) if true is not None else self._sides().split(",")[0]
+        true_text = number(true, 4) if true is not None else self._sides().split(",")[0]
         out += tag("line", "curve central", x1=40, x2=74, y1=294, y2=294) + label(
-            82, 298, f"true slope: {visible}", "t b fwd"
+            82, 298, f"true slope: {true_text}", "t b fwd"
         )
         out += tag("line", "curve forward", x1=444, x2=478, y1=294, y2=294) + label(
             486, 298, f"backward returns: {number(sent, 4)}", "t b bwd"

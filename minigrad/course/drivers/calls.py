@@ -109,8 +109,8 @@ def answer(entry: Any) -> Any:
     """The answer is a value or a dict of values; texts count whatever their case and the blanks around them."""
     data = plain(entry)
     if isinstance(data, dict) and "!" not in data:
-        return {k: _tidy(v) for k, v in data.items()}
-    return _tidy(data)
+        return {k: tidy(v) for k, v in data.items()}
+    return tidy(data)
 
 
 def call_by_hand(entry: Any, *args: Any) -> Any:
@@ -128,10 +128,10 @@ def entry(answer: Any, key: str, none_counts: bool = False) -> Any:
         return odd(MISSING)
     if data[key] is None and none_counts and any(v is not None for v in data.values()):
         return "none"
-    return _tidy(data[key])
+    return tidy(data[key])
 
 
-def _tidy(x: Any) -> Any:
+def tidy(x: Any) -> Any:
     """A text without blanks around it, the dot and the parentheses of a method, and capitals."""
     return x.strip().strip(".").removesuffix("()").lower() if isinstance(x, str) else x
 

@@ -418,11 +418,11 @@ def _people(c: Class, links: Mapping[str, str]) -> str:
             else ""
         )
         parts = [number(row.points[part]) if part in row.points else "" for part in c.parts]
-        visible = ("", "") if total is None else (number(total), bar)
+        points_cells = ("", "") if total is None else (number(total), bar)
         rows.append(
             (
                 f"{_link(row.student, links)} {chips}",
-                *visible,
+                *points_cells,
                 f"<div class=cells>{cells}</div>",
                 *parts,
                 copies[row.student] or "",
