@@ -35,7 +35,20 @@ test("doubles reads a view at any offset", () => {
   assert.equal(S.doubles(null).length, 0);
 });
 
-for (const { name, trace, rows, grads } of cases.traces) {
+for (const { name, trace, rows, grads, states } of cases.traces) {
+  test(`${name}: at every step the stored picture and the live one know the same numbers`, () => {
+    const point = S.recorded(trace);
+    for (const [step, state] of states.entries()) {
+      const now = S.moment(trace, point, step);
+      assert.deepEqual([...now.known.keys()].filter((i) => now.known[i]), state.known, `step ${step}`);
+      assert.deepEqual([...now.sent.keys()].filter((e) => now.sent[e]), state.sent, `step ${step}`);
+      for (const [node, sum, missing] of state.sums) {
+        assert.ok(close(now.sums[node], S.num(sum)), `sum of ${trace.nodes[node].label} at step ${step}`);
+        assert.equal(now.need[node] - now.got[node], missing, `contributions to ${trace.nodes[node].label} at step ${step}`);
+      }
+    }
+  });
+
   test(`${name}: every event has the numbers, the sums and the sentence of the engine`, () => {
     const point = S.recorded(trace);
     for (const row of rows) {

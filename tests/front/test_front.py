@@ -25,7 +25,7 @@ from tests.widgets.test_bands import recurrent
 from tests.widgets.test_golden import GRAPHS
 from tests.widgets.test_network import XS, YS, Neuron, lecture, lecture_of
 from tools import lab
-from widgets import bands, contract, duel, export, graph, heat, layout, network_picture, page, rows
+from widgets import bands, contract, duel, export, graph, heat, layout, network_picture, page, rows, static
 from widgets.contract import sent
 from widgets.lessons.film import SLOT, Film
 from widgets.lessons.kit import Choice, Figure, Moments, Slider, Steps, Text, Toggle, action, lesson
@@ -91,6 +91,12 @@ def view_case(view) -> dict:
     """A view's whole state, as an exported page has it."""
     html = files.content(view, "html").decode()
     return json.loads(re.search(r'<script type="application/json" id="state">(.*?)</script>', html)[1])
+
+
+def state_case(state) -> dict:
+    """What a stored picture knows of a trace at one step."""
+    sums = [(node, plain(value), state.missing[node]) for node, value in state.sums.items()]
+    return {"known": sorted(state.known), "sums": sums, "sent": sorted(state.sent)}
 
 
 def array_case(a) -> dict:
@@ -306,11 +312,14 @@ def cases() -> dict:
         5e-324,
         float("nan"),
     ]
+    numbers += [2.5, -2.5, 12.5, 0.125, 0.0625, 1.0625]  # exact ties, which both round away from zero
     numbers += [float("inf"), float("-inf")] + [rng.uniform(-1, 1) * 10 ** rng.randint(-12, 12) for _ in range(400)]
     traces = []
     for name, root, names in programs():
         t = trace(root, names)
-        traces.append({"name": name, "trace": t, "rows": replay_steps(t), "grads": [n["grad"] for n in t["nodes"]]})
+        states = [state_case(static.TraceState(t, step)) for step in range(len(t["steps"]) + 1)]
+        grads = [n["grad"] for n in t["nodes"]]
+        traces.append({"name": name, "trace": t, "rows": replay_steps(t), "grads": grads, "states": states})
     x = Value(1.0)
     y = (3 * x + 2) ** 2
     square = graph(y, names={"x": x, "y": y})
