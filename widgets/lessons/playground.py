@@ -29,7 +29,7 @@ from ..graph import graph
 from ..show import Table
 from .contours import contour
 from .kit import Choice, Control, Figure, Given, LessonView, Slider, action, lesson
-from .lesson import label, number, svg, tag
+from .lesson import Judgement, label, number, svg, tag
 
 POINTS = 200  # to learn from, and as many new ones to judge by
 GRID = 45  # the model is asked at GRID × GRID places for the picture
@@ -190,7 +190,7 @@ class _Run:
 
     def sentence(self) -> str:
         if self.trouble:
-            return f"✗ {self.trouble}"
+            return Judgement(False, self.trouble)
         return (
             f"After {len(self.losses)} step{'s' * (len(self.losses) != 1)}: loss {number(self.loss, 3)}, {self.right} of {POINTS} points "
             f"right, {self.new_right} of {POINTS} new ones right."
