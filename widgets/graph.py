@@ -88,7 +88,7 @@ class GraphView(Fronted):
     )  # its plan and numbers; at the level of operations only that there is one
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
     can_fold = traitlets.Bool(False).tag(sync=True)
-    version = traitlets.Int(0).tag(sync=True)  # incremented after a consistent update: triggers a redraw
+    revision = traitlets.Int(0).tag(sync=True)  # incremented after a consistent update: triggers a redraw
 
     def __init__(
         self, root: Any, names: Mapping[str, object] | None = None, step: int | str | None = None, limit: int = LIMIT, second: bool = False,
@@ -118,7 +118,7 @@ class GraphView(Fronted):
         trace = state["trace"]
         first = len(trace["steps"]) if self._subject.differentiated else _forward(trace)
         at = {None: first, "start": 0, "end": len(trace["steps"])}.get(step, step)  # type: ignore[arg-type]
-        super().__init__(part="graph", quiz=quiz, step=at, version=1, **state)
+        super().__init__(part="graph", quiz=quiz, step=at, revision=1, **state)
         self.observe(self._on_inputs, names=["inputs"])
         self.on_msg(self._on_message)
 
@@ -260,7 +260,7 @@ class GraphView(Fronted):
                 setattr(self, name, value)
             if step is not None:
                 self.step = min(max(step, 0), self.total)
-            self.version += 1
+            self.revision += 1
 
     @property
     def _wide(self) -> float:

@@ -228,7 +228,7 @@ test("a trace of another version is refused in words, at once and later", () => 
   assert.throws(() => open("square", { trace: other }), /different versions/);
   const { model, errors } = open("square");
   model.set("trace", other);
-  model.set("version", 9);
+  model.set("revision", 9);
   assert.match(String(errors[0]), /different versions/);
 });
 

@@ -239,9 +239,9 @@ def test_ten_thousand_tensors_open_folded(noted):
 def test_a_fold_that_would_show_too_much_is_refused():
     xs = [Value(float(i)) for i in range(210)]
     view = graph(sum((x * x for x in xs), Value(0.0)), names={"xs": xs})
-    before = view.version
+    before = view.revision
     view.fold(*[f.key for f in view._folds.folds if f.key not in view._open])
-    assert len(view.trace["nodes"]) < 60 and view.version == before and "at most 400" in view.notice
+    assert len(view.trace["nodes"]) < 60 and view.revision == before and "at most 400" in view.notice
     assert layout(view.trace)["cards"]
 
 

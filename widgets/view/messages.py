@@ -22,8 +22,8 @@ KERNELS_OWN = {
     "brief",
     "can_fold",
     "network",
+    "revision",
 }
-KERNELS_OWN |= {"version"}
 ABOUT = {
     "want": "node",
     "fold": "what",

@@ -27,7 +27,7 @@ export class Lifecycle {
       if (content.type === "file") view.files.arrived(content, buffers[0]);
       else if (content.type === "found") view.find.found(content);
     });
-    watch("change:version", () => view.load());
+    watch("change:revision", () => view.load());
     watch("change:step", () => {
       if (!view.arriving) view.heard(); // else it is a step of the new trace
     });

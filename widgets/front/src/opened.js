@@ -48,7 +48,7 @@ export class Opened {
     if (!next.network.level) next.network = { ...this.first.network, ...next.network };
     const step = stepIn(next, model.state, content.type);
     Object.assign(model.state, next, { step, notice: [next.notice, said].filter(Boolean).join(" ") });
-    model.set("version", (model.get("version") ?? 1) + 1);
+    model.set("revision", (model.get("revision") ?? 1) + 1);
   }
 
   /** The state after a request, and a sentence about it. @param {any} content @param {PageModel} model @returns {[number, string]} */
