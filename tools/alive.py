@@ -70,6 +70,6 @@ def enliven(nb: NotebookNode, run: NotebookNode, folder: Path) -> int:
 
 
 def record(nb: NotebookNode, execute: Callable[..., NotebookNode]) -> int:
-    """Run a copy of `nb` with `execute` and put what it records into `nb`."""
+    """Run a copy of `nb` with `execute`, and put its recordings into `nb`."""
     with tempfile.TemporaryDirectory() as folder:
         return enliven(nb, execute(deepcopy(nb), startup=START.format(folder)), Path(folder))

@@ -78,7 +78,7 @@ def chromium(path: str, **context):
 
 @contextlib.contextmanager
 def lab_server(root: Path, home: Path, app: str = "lab", config: Path = ROOT / ".jupyter"):
-    """Serve `root` with JupyterLab and yield its address. All settings, kernels' profiles and logs live in `home`; lab.log is there too.
+    """Serve `root` with JupyterLab and yield its address. All settings, kernels' profiles and logs are in `home`, and so is lab.log.
 
     app: "lab", or "notebook" for Notebook 7. config: the folder with Jupyter's configuration; by default the one that `make lab` uses."""
     settings = {
@@ -133,7 +133,7 @@ def lab_server(root: Path, home: Path, app: str = "lab", config: Path = ROOT / "
 
 
 def wait_until_up(url: str, server: subprocess.Popen, log: Path, seconds: float = 60) -> None:
-    """Return when `url` answers; say what the server wrote when it dies or stays silent."""
+    """Return when `url` answers; raise with the server's log when it ends or does not answer."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if server.poll() is not None:
@@ -146,7 +146,7 @@ def wait_until_up(url: str, server: subprocess.Popen, log: Path, seconds: float 
 
 
 def stop(server: subprocess.Popen) -> None:
-    """End the server and the kernels that it started: all of its process group, where there is such a thing."""
+    """End the server and the kernels that it started: its whole process group, where the system has one."""
     if sys.platform == "win32":
         server.terminate()
         server.wait()
@@ -239,7 +239,7 @@ class NotebookPage:
         ).nth(index)
 
     def cell_errors(self) -> list[str]:
-        """What stands in the notebook as stderr or as a traceback."""
+        """The stderr and traceback outputs of the notebook."""
         kinds = ("stderr", "error")
         css = ", ".join(f'.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.{kind}"]' for kind in kinds)
         return self.page.locator(css).all_inner_texts()
@@ -267,7 +267,7 @@ class NotebookPage:
             (target or self.page).screenshot(path=str(SCREENSHOTS / f"{name}.png"))
 
     def close(self, keep: bool = False) -> bool:
-        """Shut the kernel down and close the page, without asking about unsaved changes. With `keep`, only the notebook is closed where
+        """Shut the kernel down and close the page, without a question about unsaved changes. With `keep`, only the notebook is closed where
         that is possible: whether the page can open another one."""
         for event, listener in self._listens.items():
             self.page.remove_listener(event, listener)

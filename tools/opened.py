@@ -23,7 +23,7 @@ HERE = Path(__file__).parents[1] / "tests/notebooks"  # the claims, and what ope
 
 
 def chapter_of(path: Path) -> dict:
-    """The exercises that belong to a notebook: 05_build_the_engine.ipynb -> those of chapter 05."""
+    """The exercises of a notebook: 05_build_the_engine.ipynb -> those of chapter 05."""
     number = path.stem[:2]
     return exercises.chapter(number) if number in exercises.chapters() else {}
 

@@ -144,7 +144,7 @@ def main() -> None:
                 while time.monotonic() < until:
                     try:
                         runs += act(nb, rng, options.control)
-                    except Exception:  # the thing was redrawn between the look and the click
+                    except Exception:  # the element was redrawn between the query and the click
                         missed += 1
                     actions += 1
                 nb.page.keyboard.press("Escape")

@@ -20,14 +20,14 @@ from threading import Thread
 
 ROOT = Path(__file__).parents[1]
 COURSE = ROOT / "my-course"
-# JupyterLab warns of each for every kernel that starts; neither concerns somebody who learns on their own machine.
+# Warnings that JupyterLab repeats for every kernel, and that do not concern a server on the learner's own machine.
 QUIET = re.compile(
     r"^\[I |^\[C [^]]*\] *$|without encryption|insecure transport|Extension Manager is|nbgrader_config", re.I
 )
 
 
 def step(log: Path, message: str, command: Sequence[str]) -> int:
-    """Run `command` with its output in the file `log`, and count the seconds beside `message` so that nobody wonders whether it hangs."""
+    """Run `command` with its output in the file `log`, and count the seconds beside `message`, which shows that it has not stopped."""
     log.parent.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     moves = sys.stdout.isatty()

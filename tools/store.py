@@ -1,4 +1,4 @@
-"""Run notebooks and store what they show: `make store`, or `python -m tools.store [notebook ...]`.
+"""Run notebooks and store their outputs: `make store`, or `python -m tools.store [notebook ...]`.
 
 What lives here: executing a notebook in a fresh kernel, and cleaning what came out so that running it again writes the same bytes and a
 reader without a kernel sees every picture. What does not: the judgement whether a stored notebook is fit to be committed (hygiene.py).
@@ -87,7 +87,7 @@ def clean(nb: NotebookNode) -> NotebookNode:
             cell.metadata.pop(key, None)
         if cell.cell_type != "code":
             continue
-        # A live view is an output of its own, below its still picture (widgets/stored.py).
+        # A live view is a separate output below its still picture (widgets/stored.py).
         cell.outputs = [output for output in cell.get("outputs", []) if list(output.get("data", {})) != [WIDGET]]
         for output in cell.outputs:
             output.get("data", {}).pop(WIDGET, None)

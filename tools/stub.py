@@ -139,7 +139,7 @@ def unknown() -> list[str]:
 def text() -> str:
     own = {name: m for name, m in vars(methods.Methods).items() if callable(m)}
     origins = _origins()
-    late = [name for name in own if name in ("float", "int", "bool")]  # below what is annotated with these names
+    late = [name for name in own if name in ("float", "int", "bool")]  # after the annotations with these names
     names = [*[n for n in own if n not in late], *late]
     return HEAD + "".join(_line(name, own[name], origins.get(name.removesuffix("_"))) for name in names)
 

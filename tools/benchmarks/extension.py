@@ -127,7 +127,7 @@ def cells_of(chapter: Path, count: bool) -> list[tuple[float, int, int]]:
 
 
 def seconds_of_a_line(shell) -> list[float]:
-    """What it costs to keep the line of one scalar node, and of one Tensor node."""
+    """The cost of noting the source line of one scalar node, and of one Tensor node."""
     from minigrad import scalar
     from minigrad.core import provenance
 

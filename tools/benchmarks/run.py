@@ -306,7 +306,7 @@ def figures(measured: str) -> str:
 
 
 def put(page: Path, marks: tuple[str, str], text: str) -> None:
-    """Replace what is between the two marks of a page."""
+    """Replace the text between the two marks of a page."""
     begin, end = marks
     before, rest = page.read_text(encoding="utf-8").split(begin)
     page.write_text(f"{before}{begin}\n{text}\n{end}{rest.split(end)[1]}", encoding="utf-8")

@@ -110,7 +110,7 @@ FRAMES = """async ([cell, count, what]) => {
   }
   return [times, gaps];
 }"""
-# The naive slider by its keys; a move is over when the new picture stands in the page.
+# The naive slider by its keys; a move ends when the new picture is in the page.
 KEYS = """async ([cell, count, seconds]) => {
   const node = window.jupyterapp.shell.currentWidget.content.widgets[cell].node, times = [];
   const handle = node.querySelector('.noUi-handle');
@@ -150,7 +150,7 @@ def measure(sizes: list[int]) -> list[list[str]]:
     ]
     ways += [
         (n, "naive", f"naive({n})") for n in sorted(sizes) if n <= 1000
-    ]  # the largest last: a kernel inside Graphviz hears nobody
+    ]  # the largest last: a kernel inside Graphviz handles no message
     chromium = lab.find_chromium()
     if chromium is None:
         raise SystemExit(f"minigrad: {lab.NO_CHROMIUM}")
@@ -191,7 +191,7 @@ def measure(sizes: list[int]) -> list[list[str]]:
                     print("  ".join(rows[-1]), flush=True)
                     break
                 whole, after = timed
-                page.wait_for_timeout(400)  # everything that still arrives belongs to the opening
+                page.wait_for_timeout(400)  # messages that arrive until then are part of the opening
                 opened, received[0] = received[0], 0
                 if way == "naive":
                     slide, step, gaps = page.evaluate(KEYS, [cell, 12, NAIVE_SECONDS]), [], []

@@ -42,7 +42,7 @@ PARTLY = {"bucket", "dual", "grow", "jacobian_heat", "memory", "own_engine", "pi
 
 
 def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
-    """Write a chapter where Sphinx looks for it; it links to these pages only. Returns what is recorded of its lessons."""
+    """Write a chapter where Sphinx looks for it; it links to these pages only. Returns the record of its lessons."""
     live = source / "_static/live"
     live.mkdir(parents=True, exist_ok=True)
     nb = nbformat.read(path, as_version=4)
@@ -83,7 +83,7 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
 
 
 def told(lesson: dict[str, Any]) -> str:
-    """What the build says of a lesson, or of a graph whose cards open; ✗ if it must not be so."""
+    """The line of the build's report for a lesson, or for a graph whose cards open; ✗ if it is a fault."""
     if "graph" in lesson:
         beyond = ", and there are more" if lesson["cut"] else ""
         return f"  {lesson['chapter']} graph of {lesson['graph']}: {lesson['pictures']} pictures of its cards{beyond}"
@@ -144,7 +144,7 @@ def guess(exercise: str) -> str:
 
 
 def opened(cell: NotebookNode, before: list[NotebookNode]) -> list[NotebookNode]:
-    """What stands below a %%predict cell: its output is hidden until the prediction is made, or, for an exercise, until the reader asks."""
+    """The form below a %%predict cell: its output is hidden until the prediction is made or, for an exercise, until a button is pressed."""
     exercise = cell.source.split("\n", 1)[0].split()[1]
     if not cell.outputs:
         return []

@@ -26,7 +26,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, TimeoutError
 
 from tools.lab import NO_CHROMIUM, ROOT, chromium, find_chromium
 
-LIGHT = 300_000  # bytes, compressed, of everything that the first chapter asks for
+LIGHT = 300_000  # bytes, compressed, of all requests of the first chapter
 WALKED = "01"  # the page that is gone through with Tab, which takes a while
 NAMED = {
     "button",
@@ -67,7 +67,7 @@ CARDS = """e => [...e.querySelectorAll('.mg-card')].map((card) =>
 
 
 def problems(context: BrowserContext, file: Path) -> tuple[list[str], int]:
-    """What is wrong with a page, in sentences; and what it weighs, compressed, with all that it asks for."""
+    """The faults of a page as sentences, and its compressed size with all its requests."""
     page, found, asked = context.new_page(), [], {file}
     page.on(
         "console",
@@ -135,7 +135,7 @@ def predictions(page: Page) -> list[str]:
 
 
 def held(folder: Path, key: str) -> dict[str, Any]:
-    """What was recorded under a name."""
+    """The recording under a name."""
     script = (folder / f"_static/live/{key}.js").read_text()
     return json.loads(zlib.decompress(base64.b64decode(script.split('"')[3])))
 
@@ -223,7 +223,7 @@ def last_place(text: str) -> float:
 
 
 def tabled(figure: Locator, scene: dict[str, Any]) -> bool:
-    """Does the table, which a screen reader has in place of the picture, say what Python wrote? True where there is none."""
+    """Whether the table, the picture's text alternative, has the text that Python wrote. True where there is none."""
     return not scene["table"] or bool(figure.evaluate(TABLE, scene["table"]))
 
 
@@ -233,7 +233,7 @@ def number(text: str) -> float | None:
 
 
 def played(figure: Locator, table: dict[str, Any]) -> tuple[list[str], str]:
-    """Move each control as far as it goes, and press each button: the page shows what was recorded. Returns the state in which it ends."""
+    """Move each control as far as it goes, and press each button: the page shows the recording. Returns the state in which it ends."""
     found: list[str] = []
     here, tried = table["start"], set()
     scene = lambda: table["scenes"][table["at"][here]]  # noqa: E731

@@ -29,7 +29,7 @@ html_theme_options = {
 def _math(self, node):
     inline = node.tagname == "math"
     text = node.astext().replace("{aligned}", "{align*}")  # the one of the two that latex2mathml knows
-    text = re.sub(r"\\\\\[[\d.]+\w+\]", r"\\\\", text)  # it prints the space that a row asks for
+    text = re.sub(r"\\\\\[[\d.]+\w+\]", r"\\\\", text)  # it prints a row's extra space
     mathml = "".join(
         latex2mathml.converter.convert(part, display="inline" if inline else "block") for part in _parts(text, inline)
     )
@@ -39,7 +39,7 @@ def _math(self, node):
 
 
 def _parts(text: str, inline: bool) -> list[str]:
-    """A formula that stands by itself, cut where it has wide spaces: its parts go below each other where the line is short."""
+    """A displayed formula, split at its wide spaces, so that its parts can wrap where the line is short."""
     return [text] if inline or "\\begin" in text else re.split(r"\s*(?:\\qquad\s*)+|(?<=,)\s*\\quad\s*", text)
 
 

@@ -18,7 +18,7 @@ Key = tuple[str, Any, frozenset[int]]
 
 
 class Opened:
-    """What the clicks on a view's cards lead to: first each card opened by itself, then combinations, those of fewer clicks first."""
+    """The states that clicks on a view's cards lead to: first each card opened alone, then combinations, those of fewer clicks first."""
 
     def __init__(self, view: GraphView, write: Callable[[dict[str, Any]], tuple[str, int]], room: int = ROOM):
         self.view, self.write, self.left = view, write, room
@@ -27,7 +27,7 @@ class Opened:
         self.at: dict[Key, int | None] = {}  # None: no room
         self.alone: dict[
             int, list[int | None]
-        ] = {}  # fold: where it is open with nothing but what it is in, and where that is closed
+        ] = {}  # fold: the state in which only it and its ancestors are open, and the one in which it is closed again
         self.home, self.operations, step = self._key(), frozenset(view._open), view.step
         try:
             self._fill()
@@ -69,7 +69,7 @@ class Opened:
             queue += [*self.at][known:]
 
     def _open(self, key: int) -> None:
-        """Open a fold, and what it is in, on the view as it began."""
+        """Open a fold and its ancestors in the initial view."""
         folds = self.view._folds
         if key in folds.by_key and folds.by_key[key] is not folds.root:
             self.view._open |= {key, *folds.outside(folds.by_key[key])}
@@ -97,7 +97,7 @@ class Opened:
         return self.at[key]
 
     def _written(self) -> str:
-        """Write down what is shown now, where it differs from what was shown at first. Returns the name of the file."""
+        """Write the present state, as its difference from the initial one. Returns the name of the file."""
         self.view._present(0)
         held = {**alone(self.view), "can_fold": self.view.can_fold}
         if not self.states:
@@ -115,7 +115,7 @@ class Opened:
         return [view._part.new[i] for i in range(len(view.whole["nodes"]))] if view._level == "operations" else []
 
     def _moves(self, key: Key) -> list[tuple[str, dict[str, Any]]]:
-        """What a page can ask for in a state: the words under which it looks the answer up, and its message."""
+        """The requests that a page can make in a state: the key of the answer, and the message."""
         self._go(key)
         self.view._present(0)
         view = self.view

@@ -73,7 +73,7 @@ def install(folder: str) -> None:
 
 
 def write(held: dict[str, Any], folder: Path) -> str:
-    """Write a recording as a script. Returns the name under which a page asks for it."""
+    """Write a recording as a script. Returns the name by which a page requests it."""
     raw = json.dumps(plain(held), ensure_ascii=False, separators=(",", ":")).encode()
     key = blake2b(raw, digest_size=6).hexdigest()
     (folder / f"{key}.js").write_text(f'mgBook("{key}","{base64.b64encode(zlib.compress(raw, 9)).decode()}")')
@@ -147,7 +147,7 @@ class Table:
 
     def _moves_from(self, key: str, grid: int) -> None:
         figure, places = self.figures[key], json.loads(key.partition("\n")[0])
-        remembers = any(True for _ in figure.actions())  # then equal controls may show different things
+        remembers = any(True for _ in figure.actions())  # then the same controls may show different pictures
         for i, control in enumerate(figure.controls()):
             for place in self._places(control, figure, grid):
                 here = json.dumps([*places[:i], place, *places[i + 1 :]])
@@ -167,7 +167,7 @@ class Table:
     def _move(
         self, key: str, figure: Any, name: str, place: Any, message: dict[str, Any], expected: str | None
     ) -> None:
-        """Note where a move leads; by itself, if not to the state that is `expected`."""
+        """Record where a move leads, explicitly if not to the state that is `expected`."""
         self.tried += 1
         self.view.figure = figure
         self.view._on_message(None, message, None)

@@ -1,4 +1,4 @@
-"""What the book says around the chapters: forms, buttons, links, the first page. What does not live here: what a chapter says."""
+"""The book's own text around the chapters: forms, buttons, links, the first page. The text of a chapter is in its notebook."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BINDER = re.search(r"^\[binder\]: (\S+?)00_start_here.ipynb$", README, re.M)[1]
 LITE = re.search(r"^\[lite\]: (\S+)$", README, re.M)[1]
 LAB = "http://localhost:8888/lab/tree/"  # where `make lab` shows the notebooks
 # Code, formulas, links, HTML and headings: nothing in them becomes a link.
-PLAIN = {"view", "rule", "module", "seed", "tangent"}  # words of the glossary that mean other things as well
+PLAIN = {"view", "rule", "module", "seed", "tangent"}  # words of the glossary that have other meanings as well
 APART = re.compile(r"""```.*?``` | `[^`]*` | \$\$.*?\$\$ | \$[^$\n]+\$ | !?\[[^\]]*\]\([^)]*\) | ^<.*?(?:\n\n|\Z) | <[^>]+> | ^\#+[^\n]*
                        | https?:\S+""", re.S | re.M | re.X)  # fmt: skip
 
@@ -79,7 +79,7 @@ def without_verdict(output: NotebookNode) -> NotebookNode | None:
 
 
 def banner(notebook: str) -> str:
-    """What stands below a chapter's title: the prose speaks to people who run its cells."""
+    """The note below a chapter's title: the chapter's text addresses readers who run its cells."""
     return (f'<p class="mg-partly">On this page everything has run already, and the pictures move. Run it yourself: '
             f'<a href="{BINDER}{notebook}">on Binder</a>, <a href="{LAB}{notebook}">in your JupyterLab</a>.</p>')  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What learners see, written down: texts and pictures of all lessons, graphs and error panels, for a person to review.
+"""Golden files: texts and pictures of all lessons, graphs and error panels, for a person to review.
 
     make golden        writes these files again, and a page that shows old beside new: build/golden.html
 
@@ -28,7 +28,7 @@ LONG = 24  # points of a curve, or equal elements in a row; of more than this so
 
 
 def check(file: str, section: str, text: str) -> None:
-    """Compare a text with what is written down, or write it down."""
+    """Compare a text with its golden file, or write the file."""
     text = "\n".join(line.rstrip() for line in text.strip().split("\n"))
     assert not re.search(r"^== .* ==$", text, re.M)
     path = HERE / file
@@ -48,7 +48,7 @@ def check(file: str, section: str, text: str) -> None:
 
 
 def look(name: str, png: bytes) -> None:
-    """Compare a screenshot with the small one that is written down, or write it. Each machine has its own fonts, so what is compared is
+    """Compare a screenshot with its small golden one, or write it. Each machine has its own fonts, so the comparison is of
     the mean colour of cells, eight pixels of the small picture wide and high."""
     path = HERE / "looks" / f"{name}.png"
     now = Image.open(io.BytesIO(png)).convert("RGB")

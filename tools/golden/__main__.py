@@ -1,4 +1,4 @@
-"""`make golden`: write what learners see again, and show each change beside what was written down before: build/golden.html."""
+"""`make golden`: write the golden files again, and show each change beside the committed version: build/golden.html."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ins{background:#dff5e3;text-decoration:none}</style><h1>%s</h1>%s"""
 
 def main(arguments: list[str]) -> None:
     for path in HERE.rglob("*.txt"):
-        path.unlink()  # what no test shows any more is gone
+        path.unlink()  # sections that no test writes any more disappear
     command = [sys.executable, "-m", "pytest", "-q", "-k", "golden or panel or looks", *TESTS]
     subprocess.run(command, cwd=ROOT, env={**os.environ, "MINIGRAD_GOLDEN": "write"}, check=True)
     old, new = _committed(), {str(p.relative_to(HERE)): read(p.read_text("utf-8")) for p in sorted(HERE.rglob("*.txt"))}

@@ -1,1 +1,1 @@
-"""The course as static pages: `python -m tools.site` builds them, the files beside it test them. What does not live here: the course."""
+"""The course as static pages: `python -m tools.site` builds them, the files beside it test them."""

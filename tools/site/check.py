@@ -56,7 +56,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def ready(page: Page) -> None:
-    """Wait until the kernel has started. What is run before that is lost without a word, so it is run again."""
+    """Wait until the kernel has started. Cells that run before that are lost silently, so they are run again."""
     until = time.monotonic() + KERNEL_STARTS / 1000
     while True:
         try:
