@@ -232,6 +232,15 @@ class NotebookPage:
         self.page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
         self.wait_idle()
 
+    def python(self, code: str) -> str:
+        """What `code` prints in the notebook's kernel."""
+        return self.page.evaluate(
+            """async (code) => { const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+               const run = kernel.requestExecute({code}); let out = '';
+               run.onIOPub = (m) => { if (m.content.text) out += m.content.text; }; await run.done; return out.trim(); }""",
+            code,
+        )
+
     def cell(self, index: int):
         """The cell with this index, the first is 0 (a Playwright locator)."""
         return self.page.locator(

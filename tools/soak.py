@@ -22,7 +22,6 @@ from pathlib import Path
 import nbformat
 
 from . import lab
-from .test_graph_view import kernel
 
 CELLS = [
     "%load_ext minigrad\nimport minigrad as torch\nfrom minigrad import Value\nfrom widgets.lessons import *",
@@ -75,7 +74,7 @@ def ours(node: dict) -> int:
 
 def kernel_megabytes(nb) -> float:
     """What the kernel holds now, not its peak: a peak cannot show that something was freed."""
-    return float(kernel(nb, "import gc, psutil; gc.collect(); print(psutil.Process().memory_info().rss / 1e6)"))
+    return float(nb.python("import gc, psutil; gc.collect(); print(psutil.Process().memory_info().rss / 1e6)"))
 
 
 def act(nb, rng: random.Random, control: bool) -> bool:

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tools import lab
 
-from .test_graph_view import SETUP, SQUARE, View, kernel, sliders
+from .test_graph_view import SETUP, SQUARE, View, sliders
 
 PROGRAM = [SETUP, *SQUARE]
 
@@ -88,7 +88,7 @@ def test_two_tabs_on_one_notebook(open_notebook, browser_context):
     page.page.wait_for_selector(".jp-NotebookPanel .jp-Cell", timeout=60_000)
     page.wait_idle()
     page.page.set_default_timeout(30_000)
-    assert kernel(page, "print(x.data)") == "1.0"  # the same kernel
+    assert page.python("print(x.data)") == "1.0"  # the same kernel
     second = page.page.locator(".mg-root, .jp-OutputArea-output svg, .jp-RenderedImage img").first
     expect(second).to_be_visible()  # the live view, or its still picture: never an error
     page.run_all()

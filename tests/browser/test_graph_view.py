@@ -60,16 +60,6 @@ class View:
         return number(self.slider(label).locator("xpath=..").locator("output").inner_text())
 
 
-def kernel(nb, code: str) -> str:
-    """What `code` prints in the notebook's kernel."""
-    return nb.page.evaluate(
-        """async (code) => { const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
-           const run = kernel.requestExecute({code}); let out = '';
-           run.onIOPub = (m) => { if (m.content.text) out += m.content.text; }; await run.done; return out.trim(); }""",
-        code,
-    )
-
-
 SLIDERS = """from ipywidgets.widgets import widget
 import widgets
 print([*[v for v in widget._instances.values() if isinstance(v, widgets.GraphView)][-1].inputs.values()])"""
@@ -77,7 +67,7 @@ print([*[v for v in widget._instances.values() if isinstance(v, widgets.GraphVie
 
 def sliders(nb) -> list[float]:
     """Where the kernel thinks that the sliders of the last view stand."""
-    return json.loads(kernel(nb, SLIDERS))
+    return json.loads(nb.python(SLIDERS))
 
 
 def the_end_and_back_by_mouse(nb):
@@ -103,7 +93,7 @@ def the_end_and_back_by_mouse(nb):
     nb.page.mouse.move(track["x"] + track["width"] * 0.999, track["y"], steps=10)
     nb.page.mouse.up()
     assert view.step() == 8
-    assert kernel(nb, "print(x.grad, y.data)") == "0.0 25.0"  # looking changes nothing
+    assert nb.python("print(x.grad, y.data)") == "0.0 25.0"  # looking changes nothing
 
 
 def slopes_come_with_the_gradient(nb):
@@ -208,12 +198,11 @@ def light_and_dark(nb):
 
 def dragging_asks_the_kernel_for_nothing(nb):
     view = View(nb)
-    kernel(
-        nb,
+    nb.python(
         "from widgets import GraphView\nseen = []\nold = GraphView._on_inputs\n"
         "GraphView._on_inputs = lambda self, change: (seen.append(1), old(self, change))",
     )
-    kernel(nb, "import time")
+    nb.python("import time")
     box = view.slider("x").bounding_box()
     y = box["y"] + box["height"] / 2
     nb.page.mouse.move(box["x"] + box["width"] * 0.66, y)
@@ -225,8 +214,8 @@ def dragging_asks_the_kernel_for_nothing(nb):
     nb.page.mouse.up()
     nb.page.wait_for_timeout(500)
     assert len(shown) > 10  # the numbers followed the mouse
-    assert int(kernel(nb, "print(len(seen))")) <= 3
-    kernel(nb, "GraphView._on_inputs = old")
+    assert int(nb.python("print(len(seen))")) <= 3
+    nb.python("GraphView._on_inputs = old")
 
 
 def a_slider_shows_true_values_and_leaves_the_learners_own(nb):
@@ -243,12 +232,12 @@ def a_slider_shows_true_values_and_leaves_the_learners_own(nb):
     x = view.value("x")
     assert x == 2.0 and view.value("y") == 64 and view.grad("x") == "▴ 48"
     nb.page.wait_for_timeout(400)
-    assert kernel(nb, "print(x.data, y.data)") == "1.0 25.0"
+    assert nb.python("print(x.data, y.data)") == "1.0 25.0"
     view.root.locator(".mg-reset").click()
     nb.page.wait_for_timeout(400)
-    assert view.value("y") == 25 and kernel(nb, "print(x.data, y.data)") == "1.0 25.0"
+    assert view.value("y") == 25 and nb.python("print(x.data, y.data)") == "1.0 25.0"
     # and the other way: the learner changes x and shows the graph again
-    kernel(nb, "x.data = -1.0")
+    nb.python("x.data = -1.0")
     nb.cell(2).click()
     nb.command("notebook:run-cell")
     nb.wait_idle()
@@ -439,7 +428,7 @@ def two_views_stay_in_step(nb):
     assert (first.step(), second.step()) == (8, 8)
     second.slide("x", 100)
     assert first.value("y") == second.value("y") == 64
-    kernel(nb, "view.step = 3")
+    nb.python("view.step = 3")
     expect(first.root).to_have_attribute("data-step", "3")
     expect(second.root).to_have_attribute("data-step", "3")
 
@@ -582,7 +571,7 @@ def test_a_cell_run_again_and_again_leaves_one_view(open_notebook):
         "from ipywidgets.widgets.widget import _instances as models; from widgets import GraphView; "
         "print(sum(isinstance(m, GraphView) for m in models.values()))"
     )
-    assert kernel(nb, count) == "1"
+    assert nb.python(count) == "1"
     # JupyterLab never forgets a closed widget's model, so the model itself lets go of what it carried, here of the module
     everything = devtools.send("Runtime.evaluate", {"expression": "Object.prototype"})["result"]["objectId"]
     states = devtools.send("Runtime.queryObjects", {"prototypeObjectId": everything})["objects"]["objectId"]

@@ -136,7 +136,7 @@ def entry(wheel: Path, url: str, depends: Sequence[str]) -> dict[str, Any]:
 
 
 def extend(lock: dict[str, Any], wheels: list[Path], folder: Path) -> None:
-    """Add to Pyodide's lock the given wheels and, from the Python package index, what they need and Pyodide lacks; all are put into `folder`."""
+    """Add to Pyodide's lock the given wheels and, from the Python package index, what they need and Pyodide lacks, all in `folder`."""
     packages, python, exact = lock["packages"], lock["info"]["python"], pinned()
     ours = {canonicalize_name(parse_wheel_filename(wheel.name)[0]): wheel for wheel in wheels}
     todo = [*ours]
