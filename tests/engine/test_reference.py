@@ -22,24 +22,17 @@ def test_the_stored_answers_are_those_of_the_cases():
     assert not {key for key in NOT_YET if NOT_YET[key] & DIFFERS.get(key, set())}
 
 
-FAMILIES = sorted({key.split("/")[0] for key in CASES})
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_cases(family):
-    """One test for a family of cases: what it says of each that is wrong is what there is to know."""
-    said = []
-    for key in (key for key in CASES if key.split("/")[0] == family):
-        try:
-            found = differences(record(minigrad, CASES[key]), STORED[key], CASES[key])
-        except Exception as error:
-            error.add_note(f"in {CASES[key]!r}")
-            raise
-        listed = NOT_YET.get(key, set()) | DIFFERS.get(key, set())
-        new = "".join(f"\n  {part}: {what}" for part, what in found.items() if part not in listed)
-        said += [f"{CASES[key]!r}{new}"] if new else []
-        if mended := listed - found.keys():
-            said.append(
-                f"{key}: {', '.join(sorted(mended))} now agrees with PyTorch: run python -m tests.engine.reference.make --not-yet"
-            )
-    assert not said, "\n".join(said)
+@pytest.mark.parametrize("key", CASES)
+def test_case(key):
+    """PyTorch's answers by name: `pytest tests/engine/test_reference.py -k tanh`."""
+    case = CASES[key]
+    try:
+        found = differences(record(minigrad, case), STORED[key], case)
+    except Exception as error:
+        error.add_note(f"in {case!r}")
+        raise
+    listed = NOT_YET.get(key, set()) | DIFFERS.get(key, set())
+    wrong = "".join(f"\n  {part}: {what}" for part, what in found.items() if part not in listed)
+    assert not wrong, f"{case!r}{wrong}"
+    agrees = ", ".join(sorted(listed - found.keys()))
+    assert not agrees, f"{key}: {agrees} now agrees with PyTorch: run python -m tests.engine.reference.make --not-yet"
