@@ -242,6 +242,8 @@ def _table() -> Any:
         family = "_" + module.__name__.rpartition(".")[2]  # no parameter has this name
         scope[family] = module
         for name, origin, _ in _entries(words):
+            if name in docs:
+                raise TypeError(f"the table of methods has '{name}' twice, the second time in {family[1:]}.")
             function = docs[name] = getattr(module, origin)
             if isinstance(function, Op):
                 text.append(_forwarding(name, f"{family}.{origin}", function))

@@ -1150,6 +1150,8 @@ _UNSUPPORTED = frozenset(
     """.split()
 )
 for _name in _UNSUPPORTED:
+    if hasattr(Tensor, _name):
+        raise TypeError(f"Tensor.{_name} exists, and _UNSUPPORTED says that it does not: take the name out of the list.")
     setattr(Tensor, _name, _Missing(_name))
 
 

@@ -1,7 +1,7 @@
 """Every public name of PyTorch's modules that minigrad has whole, and which of them exist here.
 
-    python -m tests.engine.surface            # the names that are missing now (no torch needed)
-    python -m tests.engine.surface --store    # ask torch 2.13 again for the names
+    python -m tools.surface            # the names that are missing now (no torch needed)
+    python -m tools.surface --store    # ask torch 2.13 again for the names
 
 A name is public if `__all__` has it, or else if it was made in that module, or is a method that a class of it documents.
 """
@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-STORED = Path(__file__).parent / "reference" / "surface.json"
+STORED = Path(__file__).parents[1] / "tests/engine/reference/surface.json"
 MODULES = (  # beside torch itself
     "autograd", "autograd.function", "autograd.functional", "autograd.forward_ad", "autograd.grad_mode", "autograd.gradcheck",
     "autograd.graph", "func", "utils.checkpoint", "optim", "optim.lr_scheduler", "optim.optimizer", "optim.swa_utils",
