@@ -5,6 +5,7 @@
 # Each works alone on a machine with Python 3.11 or newer, venv and make. The second time they start at once.
 # And for people who change minigrad:
 #   make thorough     every test, and whole what `make test` runs a part of: random programs, mutants, hostile classes (an hour)
+#   make op           add an operation: row, names, cases, lists, and all tests that guard it  (NAME=erfinv  OP="--domain U")
 #   make lint         ruff, mypy, and where node is: the front end's types, style and bundle
 #   make golden       write down what learners see, and show old beside new in build/golden.html
 #   make mutants      small breaks made on purpose: which do the tests notice?  (ARGS="heat kit")
@@ -45,7 +46,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 jax micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test thorough lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
+.PHONY: lab test thorough op lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
 
 lab: .venv/lab
 	@$(PY) tools/start.py lab $(PORT) $(HOST) "$(BROWSER)"
@@ -56,6 +57,9 @@ test: .venv/test .venv/warm
 thorough: .venv/test .venv/warm
 	MINIGRAD_THOROUGH=1 $(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 	$(PY) -m tools.mutants
+
+op: .venv/test
+	$(PY) -m tools.op $(NAME) $(OP)
 
 lint: .venv/test
 	$(PY) -m ruff check .

@@ -369,9 +369,12 @@ __all__ = [
     )
 ]
 
-_twice = errors.LEFT_OUT.keys() & set(__all__) - {"bfloat16"}  # which is an object whose use raises the error of its row
+# bfloat16 is an object whose use raises the error of its row.
+_twice = errors.LEFT_OUT.keys() & set(__all__) - {"bfloat16"}
 if _twice:
-    raise TypeError(f"{', '.join(sorted(_twice))}: in minigrad/api.py, and in the table of missing names, core/absent.py.")
+    raise TypeError(
+        f"{', '.join(sorted(_twice))}: in minigrad/api.py, and in the table of missing names, core/absent.py."
+    )
 
 for _name in __all__:  # numpy's names for arguments (axis, keepdims), and a sentence for arguments that do not exist
     if type(globals()[_name]) is FunctionType:

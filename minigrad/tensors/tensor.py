@@ -1151,7 +1151,9 @@ _UNSUPPORTED = frozenset(
 )
 for _name in _UNSUPPORTED:
     if hasattr(Tensor, _name):
-        raise TypeError(f"Tensor.{_name} exists, and _UNSUPPORTED says that it does not: take the name out of the list.")
+        raise TypeError(
+            f"Tensor.{_name} exists, and _UNSUPPORTED says that it does not: take the name out of the list."
+        )
     setattr(Tensor, _name, _Missing(_name))
 
 

@@ -1,6 +1,7 @@
 """Asks real PyTorch and stores its answers, or checks the stored ones.
 
     python -m tests.engine.reference.make             # rewrite the stored answers           (needs torch 2.13)
+    python -m tests.engine.reference.make --new       # answer only the cases that have no answer yet (needs torch 2.13)
     python -m tests.engine.reference.make --check     # are they still what torch answers?   (needs torch 2.13)
     python -m tests.engine.reference.make --not-yet   # strike from not_yet.txt what minigrad now does (needs no torch)
     python -m tests.engine.reference.make --report index/sort   # how minigrad differs in the cases so named (needs no torch)
@@ -86,6 +87,20 @@ def answers(torch: Any) -> dict[str, str]:
     return {f"{name}.json": _lines(entries) for name, entries in files.items()}
 
 
+def answer_new(torch: Any) -> int:
+    """Store the answers to new cases, and drop those of cases that are gone. All others stay as they are, also on a processor whose last
+    digits differ."""
+    cases, before = all_cases(), stored()
+    files: dict[str, dict[str, Any]] = {family: {} for family in FAMILIES}
+    for key, case in cases.items():
+        files[case.family][case.name] = before[key] if key in before else record(torch, case)
+    for name, entries in files.items():
+        if entries != json.loads((HERE / f"{name}.json").read_text()):
+            (HERE / f"{name}.json").write_text(_lines(entries))
+    print(f"{len(cases.keys() - before.keys())} new answers, {len(before.keys() - cases.keys())} dropped")
+    return 0
+
+
 def _report(case: Case, found: dict[str, str]) -> bool:
     for part, what in found.items():
         print(f"{case!r}\n    {part}: {what}")
@@ -126,6 +141,8 @@ def main(arguments: list[str]) -> int:
         print(f"The stored answers are those of torch {VERSION}; this is {torch.__version__}.")
         return 2
     torch.set_num_threads(1)
+    if arguments == ["--new"]:
+        return answer_new(torch)
     new = answers(torch)
     if not arguments:
         for name, text in new.items():
