@@ -103,7 +103,7 @@ class Film:
             [np.zeros(p.numel()) if a is None else np.asarray(a, dtype=float).ravel() for a, p in of]
         )[self._chosen]
 
-    def step(self, loss: Any, weights: Sequence[Any] | None = None, rows: Sequence[int] | None = None) -> None:
+    def step(self, loss: Any, weights: Sequence[Any] | None = None, rows: Any = None) -> None:
         """Record this step. loss: what backward was called on. weights: for a loop that makes new weights at each step. rows: the points
         that a loss of Tensors was computed from, if these are not all."""
         if weights is not None:
@@ -130,7 +130,7 @@ class Film:
         if self.listener is not None:
             self.listener()
 
-    def _begin(self, loss: Any, now: Sequence[float], rows: Sequence[int] | None) -> None:
+    def _begin(self, loss: Any, now: Sequence[float], rows: Any) -> None:
         """The first step: is the update done already, and which program is this?"""
         self.late = not self._replaced and not np.array_equal(now, self._before)
         grads = self._read(self._grad)
@@ -164,17 +164,17 @@ class Film:
             return
         program = TensorProgram(self.model, self.parameters, self.names, self.data_of)
         at = np.asarray(self._before if self.late else now)
-        used = list(range(len(self.data_of.points))) if rows is None else list(rows)
+        used = [*(self._batch(loss, rows) or range(len(self.data_of.points)))]
         if not program.with_loss(_number(loss, self._value), np.asarray(grads), at, used):
             self.note = (
                 "The loss is not one that the page can compute, so there is no branch and no curve along a step."
             )
         self.program = program
 
-    def _batch(self, loss: Any, rows: Sequence[int] | None) -> Sequence[int] | None:
+    def _batch(self, loss: Any, rows: Any) -> Sequence[int] | None:
         program = self.program
         if rows is not None:
-            return [int(i) for i in rows]
+            return [int(i) for i in (rows.tolist() if hasattr(rows, "tolist") else rows)]
         if not isinstance(program, SampleProgram) or program.all_points:
             return None
         if self.seen == 1:

@@ -20,7 +20,7 @@ from ..tracing.scalar_trace import record
 from ..tracing.units import units_among
 
 LEAVES = ("w", "x", "y", "is", "c")
-UNARY = ("neg", "abs", "exp", "log", "sin", "cos", "tanh", "sigmoid", "sqrt", "relu")
+UNARY = ("neg", "abs", "exp", "log", "sin", "cos", "tanh", "sigmoid", "sqrt", "relu", "step", "sign", "round")
 BINARY = ("+", "-", "*", "/", "**", "max", "min")
 Row = list[Any]
 

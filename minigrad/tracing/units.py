@@ -15,7 +15,22 @@ from typing import NamedTuple
 
 from .scalar_trace import ScalarRecording
 
-ACTIVATIONS = {"relu", "tanh", "sigmoid", "sin", "cos", "abs", "softplus", "gelu", "silu", "elu", "leaky_relu"}
+ACTIVATIONS = {
+    "relu",
+    "tanh",
+    "sigmoid",
+    "sin",
+    "cos",
+    "abs",
+    "softplus",
+    "gelu",
+    "silu",
+    "elu",
+    "leaky_relu",
+    "step",
+    "sign",
+    "round",
+}
 SIGMOIDS = {
     ("neg", "exp", "+", "**"),
     ("neg", "exp", "+", "/"),

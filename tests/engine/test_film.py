@@ -477,3 +477,51 @@ def test_images_are_given_to_the_model_in_their_shape():
     loss.backward()
     film.step(loss)
     assert film.note == "" and film.title == "64-5-10"
+
+
+class Spike(torch.autograd.Function):
+    """A unit that fires or does not, and a little tent in place of its derivative."""
+
+    @staticmethod
+    def forward(x):
+        return (x > 0).double()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * (1 - x.abs()).clamp(min=0)
+
+
+class Flat(Spike):
+    @staticmethod
+    def backward(ctx, g):
+        return 0 * g
+
+
+@pytest.mark.parametrize("unit", [Spike, Flat])
+def test_a_function_of_ones_own_is_known_by_what_it_computes(unit):
+    torch.manual_seed(0)
+    first, second = nn.Linear(2, 4).double(), nn.Linear(4, 1).double()
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = first, second
+
+        def forward(self, x):
+            return self.second(unit.apply(self.first(x)))
+
+    x, y = torch.tensor(POINTS).double(), torch.tensor([[float(v)] for v in LABELS]).double()
+    film = Film(model := Model(), x, [float(v) for v in LABELS])
+    loss = F.relu(1 - y * model(x)).mean()
+    loss.backward()
+    film.step(loss)
+    assert film.note == "" and {u["act"] for u in film.program.units} == {"step", "linear"}
+    value, grads = run(film.program, film.frames[0].weights, range(100))
+    assert value == pytest.approx(film.frames[0].loss)
+    same = np.allclose(grads, film.frames[0].grads)
+    assert same == (unit is Flat), "the page sees that the surrogate is not the derivative"

@@ -27,6 +27,7 @@ from nbformat.v4 import new_markdown_cell, new_output
 
 from minigrad.course import exercises
 from tools.opened import answered
+from tools.pictures import film
 from tools.store import svg_of
 from widgets.front_end import built
 
@@ -187,6 +188,8 @@ def main() -> int:
     sheet = (HERE / "cheat_sheet.md").read_text(encoding="utf-8")
     (source / "cheat_sheet.md").write_text(words.links(sheet, {p.stem for p in paths}), encoding="utf-8")
     (source / "_static/page.js").write_text(built("page.js"), encoding="utf-8")
+    (source / "_static/film.js").write_text(built("film.js"), encoding="utf-8")
+    film().save(source / "_static/moons.html")
     (source / "_static/views.css").write_text(built("views.css"), encoding="utf-8")
     for name in ("book.css", "book.js", "math.woff2", "math-OFL.txt"):
         shutil.copy(HERE / name, source / "_static")

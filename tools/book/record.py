@@ -20,6 +20,8 @@ from typing import Any
 
 import ipywidgets
 
+from widgets.film import FilmView
+from widgets.film.export import MOST
 from widgets.graph import GraphView
 from widgets.lessons.kit import LessonView, Moments, Slider
 from widgets.static import plain
@@ -70,6 +72,7 @@ def install(folder: str) -> None:
 
     add(LessonView, lesson)
     add(GraphView, graphs)
+    add(FilmView, film)
 
 
 def write(held: dict[str, Any], folder: Path) -> str:
@@ -93,6 +96,11 @@ def graph(view: GraphView, folder: Path, room: int = opened.ROOM) -> dict[str, A
     found = opened.Opened(view, picture, room)
     about = {"graph": view.trace["title"], "pictures": len(found.states), "cut": found.cut, "bytes": room - found.left}
     return {**held, "opens": found.found(), "about": about}
+
+
+def film(view: FilmView) -> dict[str, Any] | None:
+    """A film has every frame, and needs no kernel; None before its first step."""
+    return {"part": "film", "films": view.data(MOST)} if view.of[0].frames else None
 
 
 def lesson(view: LessonView) -> dict[str, Any] | None:

@@ -15,9 +15,10 @@ from ..export import png
 from ..front_end import built
 from .picture import svg, text
 
-FRAMES = 44  # of a GIF
+FRAMES = 40  # of a GIF
 MOST = 115_000  # weights of all frames in a page, so that it stays below 500 kB
 DELAY, LAST = 90, 2200  # milliseconds of a frame, and of the last one
+SCALE = 0.8  # of the pictures in a GIF
 
 
 def page(films: Sequence[dict], title: str, words: str) -> str:
@@ -60,7 +61,11 @@ def gif(film: Film, dark: bool = False) -> bytes:
 
     last = len(film.frames)
     moments = sorted({round(last * (i / FRAMES) ** 1.5) for i in range(FRAMES + 1)})
-    images = [Image.open(io.BytesIO(png(svg(film, k), 0.85, dark))).convert("RGB") for k in moments]
+    drawn = [Image.open(io.BytesIO(png(svg(film, k), SCALE, dark))).convert("RGBA") for k in moments]
+    ground = Image.new(
+        "RGBA", drawn[0].size, drawn[0].getpixel((drawn[0].width // 2, 3))
+    )  # a GIF is not half transparent
+    images = [Image.alpha_composite(ground, image).convert("RGB") for image in drawn]
     palette = images[-1].quantize(96, dither=Image.Dither.NONE)
     first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     out = io.BytesIO()

@@ -18,6 +18,9 @@ ACTIVATIONS: dict[str, Any] = {
     "sin": np.sin,
     "cos": np.cos,
     "abs": np.abs,
+    "step": lambda z: (z > 0) + 0.0,
+    "sign": np.sign,
+    "round": np.round,
 }
 
 

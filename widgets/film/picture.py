@@ -135,7 +135,8 @@ class _Drawing:
         size = f'viewBox="0 0 {w} {high}" width="{w}" height="{high}"'
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{escape(text(film), quote=True)}">'
-            f'<style>{STYLE}</style><rect class="g" x=".5" y=".5" width="{w - 1}" height="{high - 1}" rx="12"/>{head}{"".join(parts)}</svg>'
+            f"<title>{escape(text(film))}</title><style>{STYLE}</style>"
+            f'<rect class="g" x=".5" y=".5" width="{w - 1}" height="{high - 1}" rx="12"/>{head}{"".join(parts)}</svg>'
         )
 
     # The network

@@ -110,20 +110,26 @@ class FilmView(Fronted):
     # In the notebook
 
     def _stored(self) -> dict[str, Any]:
+        """What remains when the widget is gone; what else the view is shown as (tools/book), too."""
+        bundle = self._repr_mimebundle_()
+        data = bundle[0] if isinstance(bundle, tuple) else bundle
         film = self.of[0]
-        words = picture.text(film)
-        return {"text/plain": words, "text/html": still(picture.svg(film) if film.frames else None, words)}
+        words = data["text/plain"]
+        html = still(picture.svg(film) if film.frames else None, words)
+        return {mime: value for mime, value in data.items() if mime != WIDGET} | {"text/html": html}
 
     def _ipython_display_(self) -> None:
         self.reopen()
         cells.shown(self)
         self._still = f"film-{self.model_id}"
         publish_display_data(self._stored(), transient={"display_id": self._still})
-        publish_display_data({WIDGET: self._repr_mimebundle_()[WIDGET]})
+        bundle = self._repr_mimebundle_()
+        publish_display_data({WIDGET: (bundle[0] if isinstance(bundle, tuple) else bundle)[WIDGET]})
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        found = super()._repr_mimebundle_(**kwargs)
-        return found[0] if isinstance(found, tuple) else found
+        found: Any = super()._repr_mimebundle_(**kwargs)
+        data, metadata = found if isinstance(found, tuple) else (found, {})
+        return {**data, "text/plain": picture.text(self.of[0])}, metadata
 
     def close(self) -> None:
         self.films = []

@@ -92,8 +92,20 @@ function moving(data, load) {
   if (data.part === "lesson") {
     el.className = `mg-lesson ${data.kind}`;
     play(data.table, el);
-  } else new View(graphModel(data, load), el, fail);
+  } else if (data.part === "film") film(el, data.films);
+  else new View(graphModel(data, load), el, fail);
   return el;
+}
+
+const address = /** @type {HTMLScriptElement|null} */ (document.currentScript)?.src ?? "";
+
+/** A film: its script is beside this one, and is loaded when the first of them is near. @param {HTMLElement} el @param {any[]} films */
+function film(el, films) {
+  const page = /** @type {any} */ (window);
+  page.mgFilmLoaded ??= new Promise((yes, no) => {
+    document.head.append(Object.assign(document.createElement("script"), { src: new URL("film.js", address), onload: yes, onerror: no }));
+  });
+  page.mgFilmLoaded.then(() => page.mgFilm(el, films));
 }
 
 /** The lesson that a table holds, moved by looking up where a move leads. @param {Table} table @param {HTMLElement} el */

@@ -36,6 +36,9 @@ const ACTIVATIONS = {
   sin: Math.sin,
   cos: Math.cos,
   abs: Math.abs,
+  step: (z) => (z > 0 ? 1 : 0),
+  sign: Math.sign,
+  round: Math.round,
 };
 
 /** The plane of a run: its grid, and the maps of its units. */

@@ -1,10 +1,13 @@
-// The script of a film that was saved as one file: it needs no Python and no network.
+// The script of a film without a kernel: one that was saved as one file, or those of the book's pages, which call `mgFilm`.
 
 import { Film } from "./film.js";
 import { Run } from "./run.js";
 import { download } from "./view.js";
 
 const source = `<!doctype html>\n${document.documentElement.outerHTML}`; // before anything is drawn: what "one HTML file" saves
+
+/** @type {any} */ (window).mgFilm = async (/** @type {HTMLElement} */ el, /** @type {import("./run.js").Data[]} */ films) =>
+  new Film(el, await Promise.all(films.map(Run.of)), { file: download });
 
 async function open() {
   /** @type {import("./run.js").Data[]} */ const films = JSON.parse(document.getElementById("films")?.textContent ?? "[]");
@@ -26,4 +29,4 @@ async function open() {
   document.documentElement.dataset.ready = "yes";
 }
 
-open();
+if (document.getElementById("films")) open();

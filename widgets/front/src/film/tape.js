@@ -3,8 +3,35 @@
 /** @import { About, Row } from "./run.js" */
 
 const OPS = ["w", "x", "y", "is", "c", "+", "-", "*", "/", "**", "max", "min", "power", "neg", "abs", "exp", "log", "sin", "cos", "tanh"];
-OPS.push("sigmoid", "sqrt", "relu");
-const [W, X, Y, IS, C, ADD, SUB, MUL, DIV, POW, MAX, MIN, POWER, NEG, ABS, EXP, LOG, SIN, COS, TANH, SIGMOID, SQRT, RELU] = OPS.keys();
+OPS.push("sigmoid", "sqrt", "relu", "step", "sign", "round");
+const [
+  W,
+  X,
+  Y,
+  IS,
+  C,
+  ADD,
+  SUB,
+  MUL,
+  DIV,
+  POW,
+  MAX,
+  MIN,
+  POWER,
+  NEG,
+  ABS,
+  EXP,
+  LOG,
+  SIN,
+  COS,
+  TANH,
+  SIGMOID,
+  SQRT,
+  RELU,
+  STEP,
+  SIGN,
+  ROUND,
+] = OPS.keys();
 
 /** A tape that runs forward and backward on one sample. */
 export class Tape {
@@ -175,6 +202,12 @@ function one(op, p) {
       return Math.sqrt(p);
     case RELU:
       return p > 0 ? p : 0;
+    case STEP:
+      return p > 0 ? 1 : 0;
+    case SIGN:
+      return Math.sign(p);
+    case ROUND:
+      return Math.round(p);
   }
   return Number.NaN;
 }
@@ -202,6 +235,10 @@ function slope(op, p, out) {
       return 0.5 / out;
     case RELU:
       return p > 0 ? 1 : 0;
+    case STEP:
+    case SIGN:
+    case ROUND:
+      return 0; // flat wherever there is a derivative
   }
   return Number.NaN;
 }
