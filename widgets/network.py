@@ -135,9 +135,18 @@ def find(graph: Recorded, groups: Sequence[Group], names: Mapping[str, object] |
     """The network in a recorded graph; None if neither its calls nor its operations show one. names: where the owners of its neurons are
     looked up."""
     finder = _Finder(graph, groups, names)
-    if any(finder._structured(g["id"]) for g in groups):
-        return finder.network() or finder.network_of_units()
-    return finder.network_of_units() or finder.network()
+    if not any(finder._structured(g["id"]) for g in groups):
+        return finder.network_of_units() or finder.network()
+    found = finder.network()
+    if found and isinstance(graph.objects[graph.root], Value):
+        return found
+    # of another class no calls are noted, only who owns its numbers: where that and its operations differ, the operations are right
+    units = _Finder(graph, groups, names).network_of_units()
+    return found if found and (units is None or _sizes(found) == _sizes(units)) else units
+
+
+def _sizes(network: Network) -> list[int]:
+    return [len(column["cells"]) for column in network.plan["columns"]]
 
 
 def _alike(samples: Sequence[Sequence[Sequence[Any]]]) -> bool:

@@ -74,6 +74,7 @@ def _parameters(graph: ScalarRecording, ops: Sequence[str], order: Sequence[int]
         return re.split(r"\W", graph.paths[leaf])[0]
 
     counts, sure = Counter[int](), set[int]()
+    partners: dict[int, set[int]] = {}  # of a leaf: the leaves that it is multiplied by
     for i in order:
         of = graph.parents[i]
         if ops[i] not in ("+", "*") or len(of) != 2 or of[0] == of[1]:
@@ -81,6 +82,8 @@ def _parameters(graph: ScalarRecording, ops: Sequence[str], order: Sequence[int]
         for leaf, other in (of, of[::-1]):
             if graph.kinds[leaf] == "leaf":
                 counts[leaf] += 1
+                if ops[i] == "*" and graph.kinds[other] == "leaf":
+                    partners.setdefault(leaf, set()).add(other)
                 if graph.kinds[other] != "leaf" and (ops[i] == "*" or graph.requires_grad[other]):
                     sure.add(leaf)
     if not sure:
@@ -90,11 +93,20 @@ def _parameters(graph: ScalarRecording, ops: Sequence[str], order: Sequence[int]
     roots = Counter(root_of(leaf) for leaf in fitting)
     if samples == 1:  # a label looks like a weight of the loss, so the leaf must be stored with most of the others
         roots = Counter(dict(roots.most_common(1)))
-    return {
+    found = {
         leaf
         for leaf in counts
         if counts[leaf] == samples and root_of(leaf) in roots and (root_of(leaf) or leaf in fitting)
     }
+    if samples > 1:  # weights of the first layer that no name leads to: each meets as many inputs as there are samples
+        for leaf, others in partners.items():
+            if (
+                counts[leaf] == samples == len(others)
+                and not root_of(leaf)
+                and all(counts[x] != samples for x in others)
+            ):
+                found.add(leaf)
+    return found
 
 
 class _Units:

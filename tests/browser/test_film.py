@@ -142,6 +142,31 @@ def test_it_learns_before_ones_eyes_and_can_be_visited(open_notebook, tmp_path):
     visit(view, motion=True)  # the kernel is another one, and knows nothing of the film
 
 
+def test_the_check_of_a_network_shows_it_learning(open_notebook):
+    nb = open_notebook(["%load_ext minigrad\nfrom minigrad.course import check", MODEL, 'check("05.c", fit)', "6 * 7"])
+    page = nb.page
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+    view = View(page, page.locator(".mf-root"))
+    expect(view.phase).to_contain_text("training", timeout=60_000)
+    nb.shot("film-check")
+    nb.wait_idle(120_000)
+    expect(view.phase).to_have_text("after the last step")
+    expect(page.locator(".jp-OutputArea").nth(2)).to_contain_text("passed")
+
+
+def test_where_a_run_with_a_large_rate_goes_wrong(open_notebook):
+    nb = open_notebook([MODEL, DATA, LOOP.format(steps=40, rate=6.0)])
+    nb.run_all()
+    view = View(nb.page, nb.page.locator(".mf-root"))
+    view.press("Home", "s")
+    expect(view.say).to_contain_text("a spike")
+    expect(view.say).to_contain_text("led here")
+    view.press("ArrowLeft")
+    expect(view.root.locator(".mf-low")).to_contain_text("it goes past the valley")
+    for theme in nb.themes():
+        nb.shot(f"film-broken-{theme}", view.root)
+
+
 def test_a_saved_film_needs_no_kernel_and_no_network(browser_context, tmp_path):
     film = recorded(120, 1.0)
     path = film.save(tmp_path / "film.html")

@@ -334,3 +334,26 @@ def test_an_input_that_begins_a_list_keeps_its_name(noted, engine):
         hs.append(hs[-1] * w + x)
     names = set(found({"x": x, "w": w, "hs": hs, "loss": hs[-1] * w})[1].names)
     assert {"x", "w", "hs[1]"} <= names and "hs[0]" not in names
+
+
+@pytest.mark.parametrize("loss", ["hinge", "decayed"])
+def test_micrograds_own_network_behind_a_long_name(loss):
+    """Its parents are sets, its inputs are numbers of the class, and no name leads as deep as its weights."""
+    engine, nets = pytest.importorskip("micrograd.engine"), pytest.importorskip("micrograd.nn")
+    random.seed(4)
+    net = nets.MLP(2, [16, 16, 1])
+
+    class Holds:
+        def __init__(self, inner):
+            self.inner = inner
+
+    model = Holds(net)
+    scores = [net([engine.Value(v) for v in p]) for p in POINTS]
+    total = hinge(scores, LABELS)
+    if loss == "decayed":
+        total = total + 1e-4 * sum(p * p for p in net.parameters())
+    total.backward()
+    shown = graph(total, names={"model": model, "total": total})
+    plan = shown._subject.network.plan
+    assert [len(column["cells"]) for column in plan["columns"]] == [2, 16, 16, 1] and plan["samples"] == len(POINTS)
+    assert len(plan["parameters"]) == 337

@@ -287,9 +287,11 @@ export class Panels {
     }
     if (!film.whole || film.rate() === null || !m.g) {
       const why =
-        film.whole && film.program
-          ? "This optimizer's step isn't a multiple of the gradient, so there is no line along which the loss could be drawn."
-          : film.run.about.note;
+        film.live && film.k === film.last
+          ? "The update of this step comes next. Then the loss along it is drawn here."
+          : film.whole && film.program
+            ? "This optimizer's step isn't a multiple of the gradient, so there is no line along which the loss could be drawn."
+            : film.run.about.note;
       this.right.replaceChildren(...(film.run.kind === "images" ? this.#images() : [this.#head(["The loss along this step"]), soft(why)]));
       return;
     }
