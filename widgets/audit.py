@@ -44,9 +44,11 @@ class _Audit:
             labels = [node["label"] for node in trace(graph)["nodes"]]
         self.labels = labels or [name or op or "a number" for name, op in zip(graph.names, graph.ops, strict=True)]
         self.true = graph.gradients()
-        own = graph.grads or [getattr(thing, "grad", None) for thing in graph.objects]
-        self.own = own
-        self.told = [i for i, (g, t) in enumerate(zip(own, self.true, strict=True)) if g is not None and t is not None]
+        grads = graph.grads or [getattr(thing, "grad", None) for thing in graph.objects]
+        self.own = grads
+        self.told = [
+            i for i, (g, t) in enumerate(zip(grads, self.true, strict=True)) if g is not None and t is not None
+        ]
         self.users: list[list[tuple[int, float]]] = [[] for _ in graph.parents]  # (result, its slope)
         for i in graph.order:
             for p, slope in zip(graph.parents[i], graph.locals[i], strict=True):
@@ -95,9 +97,9 @@ class _Audit:
                 continue
             for p in dict.fromkeys(graph.parents[i]):
                 slots = [k for k, q in enumerate(graph.parents[i]) if q == p]
-                own, true = (sum(of[k] or 0.0 for k in slots) for of in (report, graph.locals[i]))
-                if not _close(own, true) and not isinstance(graph.objects[p], Value):
-                    return (f"The rule of {self._called(i)} is wrong: for a gradient of 1 it passes {number(own)} to {self.labels[p]}, "
+                told, true = (sum(of[k] or 0.0 for k in slots) for of in (report, graph.locals[i]))
+                if not _close(told, true) and not isinstance(graph.objects[p], Value):
+                    return (f"The rule of {self._called(i)} is wrong: for a gradient of 1 it passes {number(told)} to {self.labels[p]}, "
                             f"and right is {number(true)}.")  # fmt: skip
         return ""
 

@@ -188,11 +188,11 @@ def _banded(picture: Picture, cuts: list[float]) -> Picture:
     for k, (wire, parts) in enumerate(zip(lines, ways, strict=True)):
         line: list[Piece] = []
         for b, way in parts.items():
-            here = [tuple((px + dx[b], py + dy[b]) for px, py in piece) for piece in way.pieces]
+            moved = [tuple((px + dx[b], py + dy[b]) for px, py in piece) for piece in way.pieces]
             if line:
                 lane = _lane(k, crossing[b - 1], ways, b - 1)
-                line += _around(line[-1][3], here[0][0], gutters[b - 1], lane, len(crossing[b - 1]))
-            line += here  # type: ignore[arg-type]
+                line += _around(line[-1][3], moved[0][0], gutters[b - 1], lane, len(crossing[b - 1]))
+            line += moved  # type: ignore[arg-type]
         b = band(wire["px"])
         wires.append(
             {**wire, "d": written(line), "px": round(wire["px"] + dx[b], 1), "py": round(wire["py"] + dy[b], 1)}

@@ -38,7 +38,7 @@ def made_beside(names: list[str], others: Collection[str]) -> list[str]:
     shell = ipython()
     variables = {*map(_variable, others)}
     combined: set[str] = set()
-    known: set[str] = set()
+    assigned: set[str] = set()
     for source in shell.user_ns.get("In", ()) if shell and names else ():
         try:
             results = {
@@ -46,10 +46,10 @@ def made_beside(names: list[str], others: Collection[str]) -> list[str]:
             }
         except (SyntaxError, ValueError):
             continue
-        known |= results
+        assigned |= results
         if not results.isdisjoint(variables):
             combined |= results
-    return [name for name in names if _variable(name) in combined or _variable(name) not in known]
+    return [name for name in names if _variable(name) in combined or _variable(name) not in assigned]
 
 
 def _variable(name: str) -> str:

@@ -76,11 +76,11 @@ class _Pairs:
         self.twin: dict[int, int] = {}
         self.back: dict[int, int] = {}
         for result in (named, self.made):  # 2 + 2 and 2 × 2 are told apart, if there are both
-            there: dict[int, list[int]] = {}
+            candidates: dict[int, list[int]] = {}
             for j in self.nodes[1]:
-                there.setdefault(result[1][j], []).append(j)
+                candidates.setdefault(result[1][j], []).append(j)
             for i in reversed(self.nodes[0]):
-                free = [j for j in there.get(result[0][i], ()) if j not in self.back]
+                free = [j for j in candidates.get(result[0][i], ()) if j not in self.back]
                 if i not in self.twin and free:
                     self._pair(i, max(free, key=lambda j: (*self._likeness(i, j), j)), result)
 
@@ -127,8 +127,8 @@ class _Pairs:
     def _likeness(self, i: int, j: int) -> tuple[int, int]:
         """How much two nodes that are made alike have in common: how far around them all is equal, and how many of their uses are."""
         far = next((k for k, (first, second) in enumerate(self.around) if first[i] != second[j]), HOPS)
-        mine, other = (Counter(self.made[side][u] for u in self.users[side][n]) for side, n in ((0, i), (1, j)))
-        return far, (mine & other).total()
+        uses, other = (Counter(self.made[side][u] for u in self.users[side][n]) for side, n in ((0, i), (1, j)))
+        return far, (uses & other).total()
 
     def _pair(self, i: int, j: int, made: tuple[list[int], ...]) -> None:
         """Match two nodes that are computed alike, and then their operands."""
@@ -364,11 +364,11 @@ def first_wrong_grad(
         if step["phase"] == "backward":
             last[step["node"] if step["edge"] is None else trace["edges"][step["edge"]]["source"]] = k
     for i in sorted(lines, key=lambda i: last.get(i, 0)):
-        node, own = nodes[i], grads[i]
-        if not _close([float(node["grad"])], [own], rtol):  # type: ignore[arg-type]
-            say = f"**They part in the backward pass at {node['label']}:** {which} left {fmt(own)} in its grad, "
+        node, grad = nodes[i], grads[i]
+        if not _close([float(node["grad"])], [grad], rtol):  # type: ignore[arg-type]
+            say = f"**They part in the backward pass at {node['label']}:** {which} left {fmt(grad)} in its grad, "
             say += f"and right is {fmt(node['grad'])}."
-            return Difference(i, i, last.get(i, len(trace["steps"])), say, "wrote", (fmt(own), fmt(node["grad"])))
+            return Difference(i, i, last.get(i, len(trace["steps"])), say, "wrote", (fmt(grad), fmt(node["grad"])))
     return None
 
 

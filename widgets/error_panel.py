@@ -158,15 +158,15 @@ def short(
     from .explain.failure import whole as whole_text
 
     sentence = whole_text(error) if whole else str(error).split("\n\n")[0]
-    own = None
+    learners = None
     frames = []
     while tb is not None:
         if is_learners(tb.tb_frame.f_code.co_filename):
             frames.append(tb)
         tb = tb.tb_next
     for t in reversed(frames[-BELOW:] if len(frames) > BELOW else frames):
-        own = types.TracebackType(own, t.tb_frame, t.tb_lasti, t.tb_lineno)
-    last = shell.InteractiveTB.structured_traceback(etype, Exception(sentence), own, tb_offset=0)
+        learners = types.TracebackType(learners, t.tb_frame, t.tb_lasti, t.tb_lineno)
+    last = shell.InteractiveTB.structured_traceback(etype, Exception(sentence), learners, tb_offset=0)
     head = (
         f"\033[91m{etype.__name__}\033[0m: {sentence}"
         if shell.colors.lower() != "nocolor"

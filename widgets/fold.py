@@ -184,8 +184,10 @@ class Folds:
                 else self._fold(self._result(block).text, self._repeats(block), not self._modules(block))
             )
         ends = self._ends(blocks)
-        own = not self._modules(blocks[:1])
-        run = self._fold(self._run_name(blocks), self._parts(ends, times=times) if len(ends) > AT_ONCE else ends, own)
+        outside = not self._modules(blocks[:1])
+        run = self._fold(
+            self._run_name(blocks), self._parts(ends, times=times) if len(ends) > AT_ONCE else ends, outside
+        )
         before, after = children[:start], children[start + times * period :]
         return self._repeats([*before, run, *after]) if before or after else run.children
 
@@ -194,9 +196,9 @@ class Folds:
         if len(layers) <= self.row or not small and not all(self._modules([x]) for x in layers):
             return layers
         inner = layers[self.end : -self.end]
-        own = not self._modules(inner[:1])
+        outside = not self._modules(inner[:1])
         middle = self._fold(
-            self._run_name(inner), self._parts(inner, times=len(inner)) if len(inner) > AT_ONCE else inner, own
+            self._run_name(inner), self._parts(inner, times=len(inner)) if len(inner) > AT_ONCE else inner, outside
         )
         self.middles.add(middle.key)
         return [*layers[: self.end], middle, *layers[-self.end :]]

@@ -274,8 +274,8 @@ class GraphView(Fronted):
         sizes that the stage had before.
         """
         self._stage = width, height
-        mine = self._limit == LIMIT or self._layered
-        if mine and self._level == "operations" and self._open == self._at_first:
+        automatic = self._limit == LIMIT or self._layered
+        if automatic and self._level == "operations" and self._open == self._at_first:
             for self._small in range(3):
                 self._read_folds()
                 if self._zoom(self._open, width, height) < ENOUGH:

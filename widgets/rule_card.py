@@ -97,13 +97,13 @@ def scalar_parts(rule: Rule, inputs: list[float]) -> list:
     rows = []
     for k, name in enumerate(names):
         formula = rule.write(rule.locals[k], *names, out=out).text
-        here = "shut: nothing flows" if locals_[k] is None else number(locals_[k])  # type: ignore[arg-type]
+        local_text = "shut: nothing flows" if locals_[k] is None else number(locals_[k])  # type: ignore[arg-type]
         rows.append(
-            [f"d out / d {name.text}", formula, here, "yes" if rule.saves[k] else "no: it is the same everywhere"]
+            [f"d out / d {name.text}", formula, local_text, "yes" if rule.saves[k] else "no: it is the same everywhere"]
         )
-    there = ", ".join(f"{n.text} = {number(v)}" for n, v in zip(names, inputs, strict=True))
-    return [Line(f"out = {out.text}; at {there} out is {number(value)}."), Raw("", curve(rule, inputs)),
-            Table(("slope", "formula", f"at {there}", "has to be saved"), rows),
+    values = ", ".join(f"{n.text} = {number(v)}" for n, v in zip(names, inputs, strict=True))
+    return [Line(f"out = {out.text}; at {values} out is {number(value)}."), Raw("", curve(rule, inputs)),
+            Table(("slope", "formula", f"at {values}", "has to be saved"), rows),
             Line("Backward, each input gets slope × the upstream gradient of out. Dashed: the tangent, whose slope is the "
                  "first row.", soft=True)]  # fmt: skip
 

@@ -309,17 +309,17 @@ def _row(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
         return f'<text class="l" x="12" y="38">{node["outs"]} results</text>'
     width = card["w"] - (STACK if fold else 0.0)
     tight = width < ROOMY and "arrays" in trace
-    room, known, g = int((width - 34) / (13.4 if tight else 16.4)), node["id"] in now.known, now.sums.get(node["id"])
+    room, reached, g = int((width - 34) / (13.4 if tight else 16.4)), node["id"] in now.known, now.sums.get(node["id"])
     more = " +…" if now.missing[node["id"]] else ""
     if heat.tall(node) or fold and not _numbers(node, now):
         arrays = (
-            heat.array_of(trace, node.get("array") if known else None),
+            heat.array_of(trace, node.get("array") if reached else None),
             heat.array_of(trace, now.arrays.get(node["id"])),
         )
         value, grad = (heat.between(a, room) if a else "·" for a in arrays)
     else:
         value, grad = (
-            fit(number(node["value"]), room) if known else "·",
+            fit(number(node["value"]), room) if reached else "·",
             "·" if g is None else fit(g, room - len(more)) + more,
         )
     if "stops" in node or not node["requires_grad"]:
@@ -332,21 +332,21 @@ def _row(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
 def _maps(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     """The lower part of a tensor's card: shape, marks, the heat maps of value and gradient with their ranges; a layer's parameters."""
     width = card["w"] - (STACK if node["kind"] == "fold" else 0.0)
-    half, known = (width - 34) / 2, node["id"] in now.known
+    half, reached = (width - 34) / 2, node["id"] in now.known
     caption, mark = _captions(trace, node, width)
     out = [f'<text class="l" x="12" y="38">{escape(caption)}</text>']
     if mark:
         kind = "x" if _stale(node) else "l"
         out.append(f'<text class="{kind}" style="text-anchor:end" x="{width - 12:.0f}" y="38">{escape(mark)}</text>')
     slots = (
-        (node.get("array") if known else None, 12.0, "v", "value"),
+        (node.get("array") if reached else None, 12.0, "v", "value"),
         (now.arrays.get(node["id"]), 22 + half, "d", "grad"),
     )
     for index, x, kind, name in slots:
         a = heat.array_of(trace, index)
         middle = x + half / 2
         if a is None:
-            missing = "·" if kind == "d" or not known else "not kept"
+            missing = "·" if kind == "d" or not reached else "not kept"
             if kind == "d" and ("stops" in node or not node["requires_grad"]):
                 missing = "none"
             out.append(

@@ -86,9 +86,11 @@ def copy(folder: Path, exam: bool = False) -> tuple[list[Path], list[Path]]:
 
 def outdated(folder: Path, kept: list[Path]) -> list[str]:
     """The names of the copies that were made from an earlier edition than the one that is installed."""
-    known, names = update.recorded(folder), {path.name for path in kept}
+    recorded_files, names = update.recorded(folder), {path.name for path in kept}
     return [
-        name for name, content in chapters() if name in names and known.get(name) not in (None, update.edition(content))
+        name
+        for name, content in chapters()
+        if name in names and recorded_files.get(name) not in (None, update.edition(content))
     ]
 
 
@@ -129,7 +131,7 @@ def complaint(folder: Path, error: OSError) -> str:
     """What happened, why, and what to do instead."""
     command = "python -m minigrad.course"
     sentence = "the notebooks were not copied.\n\n"
-    there = [source for source in chapters() if os.path.isfile(folder / source.name)]
+    existing = [source for source in chapters() if os.path.isfile(folder / source.name)]
     if used := in_the_way(folder):
         other = used.with_name(f"{used.stem}-notebooks")
         return sentence + explanation(
@@ -142,11 +144,11 @@ def complaint(folder: Path, error: OSError) -> str:
             instead=f"choose a folder of your own, for example: {command} {quoted(Path.home() / 'minigrad-course')}",
         )
     if error.errno in NO_ROOM:
-        missing = [source for source in chapters() if source not in there]
+        missing = [source for source in chapters() if source not in existing]
         room = sum(len(source.content) for source in missing) / 1e6
         return "not all notebooks were copied.\n\n" + explanation(
             f"There is no more room for {folder} ({error.strerror}). "
-            f"{len(there)} notebooks are there, each of them whole; {len(missing)} are missing.",
+            f"{len(existing)} notebooks are there, each of them whole; {len(missing)} are missing.",
             instead=f"make {room:.1f} MB free and give the same command again: it only brings what is missing.",
         )
     return sentence + explanation(

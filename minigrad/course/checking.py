@@ -128,8 +128,8 @@ class Check:
 
     def _hint(self, ex: Exercise, answer: Any, verdict: Verdict) -> str:
         """The verdict's hint. Of an engine with a mistake that its bank does not know, %where can say at which step it goes wrong."""
-        known = verdict.passed or verdict.mistake in {wrong.name for wrong in ex.bank}
-        if known or verdict.endless or self.where is None or not drawn(ex):
+        recognised = verdict.passed or verdict.mistake in {wrong.name for wrong in ex.bank}
+        if recognised or verdict.endless or self.where is None or not drawn(ex):
             return verdict.hint
         return safely(self.where, answer, otherwise="") or verdict.hint
 
@@ -319,9 +319,9 @@ class Check:
         )
         lines = []
         for probe in ex.probes:
-            mine, its = (probe.driver(entries, *probe.args) for entries in (guess, real))
-            mine, its = (probe.reads_as(x) if probe.reads_as else x for x in (mine, its))
-            agree = compare(mine, its, probe.rtol, probe.atol, coy=True)[0] != OFF
+            guessed, its = (probe.driver(entries, *probe.args) for entries in (guess, real))
+            guessed, its = (probe.reads_as(x) if probe.reads_as else x for x in (guessed, its))
+            agree = compare(guessed, its, probe.rtol, probe.atol, coy=True)[0] != OFF
             both = f"you predicted {_show(guess.get(probe.name))}, {gave} {_show(real.get(probe.name))}"
             lines.append((agree, f"{'✓' if agree else '✗'} {probe.name}: {both}"))
         right = sum(agree for agree, _ in lines)

@@ -365,7 +365,7 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
     outcome: dict[str, Any] = {"got": None, "error": None, "printed": ""}
     outcome |= dict.fromkeys(("late", "idle", "mutated", "raised_limit"), False)
     load_engine()  # before the clock starts: it takes longer than most answers
-    given = _copied(args)
+    inputs = _copied(args)
     stream = _Trimmed(limits.printed)
     began = spent()
     old_limit, new_limit = sys.getrecursionlimit(), _depth() + limits.recursion
@@ -384,11 +384,11 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
             try:
                 if library := borrowed(entry):
                     raise Borrowed(f"{safe_name(entry)} comes from {library}; this exercise asks for one of your own")
-                raw = driver(entry, *given)
+                raw = driver(entry, *inputs)
                 if isinstance(raw, Mutated):
                     raw, outcome["mutated"] = raw.out, True
                 outcome["got"] = plain(raw)
-                outcome["mutated"] |= repr(plain(given)) != repr(plain(args))
+                outcome["mutated"] |= repr(plain(inputs)) != repr(plain(args))
             finally:
                 outcome["raised_limit"] = sys.getrecursionlimit() != new_limit
                 sys.setrecursionlimit(old_limit)

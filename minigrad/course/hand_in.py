@@ -28,10 +28,11 @@ def hand_in(name: str | Path | None, judged: Mapping[str, Claim]) -> Note:
     """Report which answers the grader finds in a saved notebook, and write NAME_hand_in.zip. judged: the verdicts in this kernel."""
     path = Path(name) if name is not None else this_notebook()
     if path is None or not path.is_file():
-        there = ", ".join(p.name for p in sorted(Path().glob("*.ipynb"))) or "none"
+        notebooks = ", ".join(p.name for p in sorted(Path().glob("*.ipynb"))) or "none"
         what = f"There is no file {path}" if path is not None else "Jupyter does not say which notebook this is"
         return Note(
-            "○ Nothing was written", f'{what}. Name it: check.hand_in("NAME.ipynb"). Notebooks in this folder: {there}.'
+            "○ Nothing was written",
+            f'{what}. Name it: check.hand_in("NAME.ipynb"). Notebooks in this folder: {notebooks}.',
         )
     ids = tuple(id for id, ex in exercises.items() if ex.graded)
     result = read({"path": str(path), "member": "", "name": path.name, "ids": ids})

@@ -91,22 +91,22 @@ def ideas(ex: Exercise, right: Collection[str]) -> tuple[tuple[str, bool], ...]:
 
 def by_idea(result: Iterable[tuple[str, bool]]) -> str:
     """ "order ✗ · each value once ✓", or ""."""
-    return " · ".join(f"{name} {GLYPH[EXACT if there else OFF]}" for name, there in result)
+    return " · ".join(f"{name} {GLYPH[EXACT if earned else OFF]}" for name, earned in result)
 
 
 def _hint(
     ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
 ) -> tuple[str, str, tuple[str, ...]]:
     """(hint, the mistake's name, the probes that show it): of the bank if it has this mistake, otherwise of a general kind."""
-    known = recognise(ex, outcomes, wrong, inputs)
+    recognised = recognise(ex, outcomes, wrong, inputs)
     if not ex.by_entry:
-        if known:
-            return known[0].hint, known[0].name, known[0].on
+        if recognised:
+            return recognised[0].hint, recognised[0].name, recognised[0].on
         hint, name = symptom(ex, outcomes, wrong, inputs)
         return hint, name, ()
-    results = [(mistake.on, mistake.hint, mistake.name) for mistake in known]
+    results = [(mistake.on, mistake.hint, mistake.name) for mistake in recognised]
     for entry in wrong:
-        if not any(entry in mistake.on for mistake in known):
+        if not any(entry in mistake.on for mistake in recognised):
             results.append(((entry,), *symptom(ex, {entry: outcomes[entry]}, [entry], inputs)))
     results.sort(key=lambda part: wrong.index(next(entry for entry in part[0] if entry in wrong)))
     plain = len(results) == 1

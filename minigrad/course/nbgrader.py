@@ -171,11 +171,11 @@ def preprocessors(root: str) -> list[type]:
             setting = Setting(key, "1", (), (root,))
             grades = _grade_notebook(nb.cells, resources["nbgrader"]["notebook"], setting, student)
             resources["minigrad"] = {id: grade.points for id, grade in grades.items()}
-            there = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
+            present = {cell.metadata.get("nbgrader", {}).get("grade_id") for cell in nb.cells}
             about = resources["nbgrader"]
             handed_out = _grade_ids(Path(root) / "source" / about["assignment"] / f"{about['notebook']}.ipynb")
             for ex in exercises.values():  # restore a grade cell that was deleted or has lost its metadata
-                if f"grade-{_dashed(ex)}" in handed_out - there:
+                if f"grade-{_dashed(ex)}" in handed_out - present:
                     nb.cells.append(_grade_cell(ex, new_code_cell))
             for cell in nb.cells:
                 if (graded := _graded_by(cell)) is not None:
@@ -301,10 +301,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("out", type=Path, help="the folder to write: source/, nbgrader_config.py, key")
     parser.add_argument("--notebooks", type=Path, help="the learner's notebooks (default: the course's)")
     options = parser.parse_args(arguments)
-    given = options.notebooks
-    result = chapters() if given is None else read(sorted(given.glob("*.ipynb")) if given.is_dir() else [given])
+    paths = options.notebooks
+    result = chapters() if paths is None else read(sorted(paths.glob("*.ipynb")) if paths.is_dir() else [paths])
     if not result:
-        where = "this installation" if given is None else given
+        where = "this installation" if paths is None else paths
         raise SystemExit(f"There are no notebooks in {where}: say where they are with --notebooks.")
     output = write_course(options.out, result)
     if not output:

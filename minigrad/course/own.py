@@ -100,8 +100,8 @@ def load(ex: Exercise, folder: Path) -> tuple[Any, str]:
 
 def lend(answer: Any, **names: Any) -> None:
     """Give an answer that was written for a notebook with an engine that engine, unless its file has one."""
-    there = getattr(answer, "__globals__", {})
-    there |= {name: what for name, what in names.items() if name not in there.get(BOUND, ())}
+    namespace = getattr(answer, "__globals__", {})
+    namespace |= {name: what for name, what in names.items() if name not in namespace.get(BOUND, ())}
 
 
 def _run(path: Path, text: str) -> types.ModuleType | str:

@@ -51,8 +51,8 @@ def _read() -> tuple[dict[str, dict[str, Any]], dict[str, Any], str]:
             raise ValueError("not a progress file")
         others = data.get("other editions")
         editions = {**(others if isinstance(others, dict) else {}), str(data.get("edition", 1)): data["exercises"]}
-        mine = editions.pop(str(EDITION), {})
-        return {str(k): v for k, v in mine.items() if isinstance(v, dict)}, editions, ""
+        entries = editions.pop(str(EDITION), {})
+        return {str(k): v for k, v in entries.items() if isinstance(v, dict)}, editions, ""
     except FileNotFoundError:
         return {}, {}, ""
     except OSError as error:

@@ -261,8 +261,8 @@ def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
                 "another line",
                 f"Line {got} does what it should. Measure before it and after it: from which line on is something wrong?",
             )
-        known = {str(k).lower() for e in exercises.chapter(ex.chapter).values() if e.by_entry for k in _words(e)}
-        if got.strip().lower() not in known:
+        vocabulary = {str(k).lower() for e in exercises.chapter(ex.chapter).values() if e.by_entry for k in _words(e)}
+        if got.strip().lower() not in vocabulary:
             return "none of the words", "That is none of the words in the list of causes: copy one from there."
         return (
             "another cause",
@@ -947,8 +947,8 @@ def _between(ex: Exercise, cases: list[_Case]) -> tuple[str, str] | None:
 def _same_names(cases: list[_Case]) -> bool:
     """False for dicts of graphs with different names, and for reports of a driver, whose keys learners do not know."""
     names = [set(c.want) if isinstance(c.want, dict) else None for c in cases]
-    known = (*DRAWN, call, call_by_hand, custom)
-    return all(n == names[0] and (not n or c.probe.driver in known) for n, c in zip(names, cases, strict=True))
+    fixed = (*DRAWN, call, call_by_hand, custom)
+    return all(n == names[0] and (not n or c.probe.driver in fixed) for n, c in zip(names, cases, strict=True))
 
 
 def _parts(cases: list[_Case]) -> tuple[str, str] | None:

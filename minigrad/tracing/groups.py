@@ -75,20 +75,20 @@ def groups_by_owner(
         owners = [path[p] for p in of if path[p]]
         calls = list(dict.fromkeys(result.now() for p in of if (result := call[p]) is not None))
         if owners:
-            mine = [one for one in calls if one.owner == owners[0] and not one.complete]
+            open_calls = [one for one in calls if one.owner == owners[0] and not one.complete]
         elif len(calls) == 1 and (len(of) == 1 or not calls[0].complete and all(call[p] or constants[p] for p in of)):
-            mine = [] if calls[0].finished else calls
+            open_calls = [] if calls[0].finished else calls
         else:
-            mine = (
+            open_calls = (
                 calls
                 if len({one.owner for one in calls}) == 1 and not any(one.complete or one.finished for one in calls)
                 else []
             )
-        if not owners and not mine:
+        if not owners and not open_calls:
             continue
-        one = mine[0] if mine else _Owned(owners[0])
+        one = open_calls[0] if open_calls else _Owned(owners[0])
         one.finished = one.complete  # a function of the complete sum, its activation, is the last
-        for other in mine[1:]:
+        for other in open_calls[1:]:
             one.used |= other.used
             one.items += other.items
             other.merged = one
@@ -172,7 +172,7 @@ def _of_owners(
     requested = {prefix for one in calls for prefix in _prefixes(one.owner)}
     objects = _things(requested, names)
     tree = _Tree(Operations([], [list(of) for of in parents], []), None)
-    known: dict[tuple[int, str], _CallSpan] = {}
+    spans: dict[tuple[int, str], _CallSpan] = {}
     order: list[_CallSpan] = []
     turn: dict[str, int] = {}  # owner -> how many calls it has had: the call's sample
     for one in sorted(calls, key=lambda one: min(one.items)):
@@ -181,13 +181,13 @@ def _of_owners(
         for prefix in _prefixes(one.owner):
             if prefix not in objects:
                 continue
-            if (sample, prefix) not in known:
+            if (sample, prefix) not in spans:
                 code = _NoCode("__call__", f"{type(objects[prefix]).__name__}.__call__")
                 place = (code, 0) if span is tree.top else (span.call.code, 0)
                 call = Call(span.number, cast(Any, code), partial(objects.get, prefix), cast(Any, place))
-                known[sample, prefix] = _CallSpan(len(order), call, span)
-                order.append(known[sample, prefix])
-            span = known[sample, prefix]
+                spans[sample, prefix] = _CallSpan(len(order), call, span)
+                order.append(spans[sample, prefix])
+            span = spans[sample, prefix]
         span.items += one.items
     tree.settle(order)
     return tree.written({text: objects[text] for text in objects}) if order else []
@@ -238,10 +238,10 @@ class _Tree:
 
     def from_calls(self, calls: list[int]) -> None:
         """calls: for each operation the number of its call in the log."""
-        known: dict[int, _CallSpan] = {-1: self.top}
+        spans: dict[int, _CallSpan] = {-1: self.top}
         for i, number in enumerate(calls):
-            self._known(number, known).items.append(i)
-        order = sorted((span for span in known.values() if span is not self.top), key=lambda span: span.number)
+            self._known(number, spans).items.append(i)
+        order = sorted((span for span in spans.values() if span is not self.top), key=lambda span: span.number)
         self.settle(order)
         for span in order:  # a module's forward inside its __call__: one call of one object
             while (
@@ -269,17 +269,17 @@ class _Tree:
             span.size = sum(s[2] for s in spans)
             span.items.sort(key=lambda item: item if isinstance(item, int) else item.first)
 
-    def _known(self, number: int, known: dict[int, _CallSpan]) -> _CallSpan:
+    def _known(self, number: int, spans: dict[int, _CallSpan]) -> _CallSpan:
         log, chain = cast(CallLog, self.log), []
-        while number not in known:
+        while number not in spans:
             if number < log.forgotten:
                 number = -1
                 break
             chain.append(number)
             number = log[number].parent
-        span = known[number]
+        span = spans[number]
         for number in reversed(chain):
-            span = known[number] = _CallSpan(number, log[number], span)
+            span = spans[number] = _CallSpan(number, log[number], span)
         return span
 
     # Siblings
@@ -320,14 +320,14 @@ class _Tree:
                     bit[i] = k
         out = []
         for family in families:
-            mine = {i for sibling in family for i in _all(sibling)}
+            members = {i for sibling in family for i in _all(sibling)}
             results: dict[int, int] = {}  # operation -> the siblings whose results are behind it, as bits
             uses = False
             for i in range(family[0].first, family[-1].last + 1):
                 behind = 0
                 for p in self.of.parents[i]:
                     behind |= results.get(p, 0)
-                if i in mine:
+                if i in members:
                     uses = uses or bool(behind & ~(1 << bit[i]))
                     behind |= 1 << bit[i]
                 if uses:

@@ -82,9 +82,9 @@ def _attributes(obj: Any) -> dict[str, Any]:
             name = f"_{kind.__name__.lstrip('_')}{slot}" if slot.startswith("__") and not slot.endswith("__") else slot
             with contextlib.suppress(AttributeError):
                 results.setdefault(name, getattr(obj, name))
-        known = {*VALUE, *GRAD, *OPERANDS, *OPERATION, *SLOPES}
+        names = {*VALUE, *GRAD, *OPERANDS, *OPERATION, *SLOPES}
         for name, thing in kind.__dict__.items():
-            if isinstance(thing, property) and plain_name(name) in known:
+            if isinstance(thing, property) and plain_name(name) in names:
                 with contextlib.suppress(Exception):
                     results.setdefault(name, getattr(obj, name))
     return {name: thing for name, thing in results.items() if not name.endswith("__")}
@@ -215,14 +215,14 @@ def layout_of(obj: Any) -> Layout | str:
     slopes = _known(rest, SLOPES, slopes_of)
     if not slopes and count:
         slopes = next((n for n, thing in rest.items() if slopes_of(thing) and n not in operands), "")
-    own = getattr(obj, "__dict__", {})
+    instance = getattr(obj, "__dict__", {})
     functions = {
         n: thing
         for n, thing in rest.items()
         if callable(thing) and not isinstance(thing, type) and not _kin(thing, obj)
     }
     rule = (
-        _known(functions, RULE, callable) or next((n for n in functions if n in own), "")
+        _known(functions, RULE, callable) or next((n for n in functions if n in instance), "")
         if not slopes and pairs < 0
         else ""
     )
@@ -324,9 +324,9 @@ class Reader:
     def layout_for(self, obj: Any) -> Layout | None:
         kind = type(obj)
         if kind not in self._layouts:  # asked a dozen times for each object: no call in the usual case
-            own = self.layout
-            if hasattr(obj, own.value) and all(hasattr(obj, n) for n in own.operands):
-                self._layouts[kind] = own
+            layout = self.layout
+            if hasattr(obj, layout.value) and all(hasattr(obj, n) for n in layout.operands):
+                self._layouts[kind] = layout
             else:
                 result = layout_of(obj)
                 self._layouts[kind] = result if isinstance(result, Layout) else None
@@ -382,8 +382,8 @@ class Reader:
             return None
         if layout.rule:
             return getattr(obj, layout.rule, None)
-        own = getattr(obj, "__dict__", {})
-        return next((thing for name, thing in own.items() if plain_name(name) in RULE and callable(thing)), None)
+        instance = getattr(obj, "__dict__", {})
+        return next((thing for name, thing in instance.items() if plain_name(name) in RULE and callable(thing)), None)
 
     def said(self) -> str:
         """Where the parts of these objects were found, if not under the names of micrograd."""
@@ -440,9 +440,9 @@ class Reader:
             if (
                 isinstance(report, (tuple, list))
                 and len(report) == len(operands)
-                and (given := _numbers(report)) is not None
+                and (returned := _numbers(report)) is not None
             ):
-                return given
+                return returned
             if takes and len(operands) == 1 and (one := as_number(report)) is not None:
                 return (one,)
             grads = [as_number(getattr(operand, name)) for operand in operands]
@@ -604,17 +604,17 @@ class Reader:
         op, key = self.op(obj), (type(obj), self.op(obj), count)
         if key not in self._named:
             self._named[key] = [*self._functions_named(*key)]
-        given = GIVEN[count] if count < len(GIVEN) else tuple((True, float(k)) for k in range(count))
+        operands = GIVEN[count] if count < len(GIVEN) else tuple((True, float(k)) for k in range(count))
         for function, power in self._named[key]:
             if function in self.indirect:
                 continue
             if power is None and op:
-                yield Call(function, (*given, (False, exponent(op))))
+                yield Call(function, (*operands, (False, exponent(op))))
             elif power is None:
                 if (n := self._power(obj)) is not None:
-                    yield Call(function, (*given, (False, n)))
+                    yield Call(function, (*operands, (False, n)))
             else:
-                yield Call(function, given)
+                yield Call(function, operands)
 
     def _functions_named(self, kind: type, op: str, count: int) -> Iterator[tuple[FunctionType, bool | None]]:
         """Functions, and None for those that take an exponent beside their operand."""
@@ -770,10 +770,10 @@ def _sides(value: Callable, at: Sequence[float], slot: Sequence[int], h: float) 
     def moved(by: float) -> float | None:
         return value([x + by if k in slot else x for k, x in enumerate(at)])
 
-    below, here, above = moved(-h), moved(0.0), moved(h)
-    if below is None or here is None or above is None or not all(map(math.isfinite, (below, here, above))):
+    below, centre, above = moved(-h), moved(0.0), moved(h)
+    if below is None or centre is None or above is None or not all(map(math.isfinite, (below, centre, above))):
         return None
-    return (here - below) / h, (above - here) / h
+    return (centre - below) / h, (above - centre) / h
 
 
 @contextlib.contextmanager

@@ -388,7 +388,7 @@ def values_of(graph: Graph) -> list[np.ndarray | None]:
     return out
 
 
-def _again(graph: Graph, item: Item, known: list) -> np.ndarray | None:
+def _again(graph: Graph, item: Item, values: list) -> np.ndarray | None:
     """Recompute an operation from the arrays of its inputs. None if an input, a parameter or the row is unknown."""
     if item.number < 0 or item.op is None:
         return None
@@ -397,7 +397,7 @@ def _again(graph: Graph, item: Item, known: list) -> np.ndarray | None:
         if graph.items[item.parents[0]].number < 0 and item.parents
         else item.parents
     )
-    inputs = [known[p] for p in parents]
+    inputs = [values[p] for p in parents]
     params = parameters(item.node)
     if params is None or any(x is None for x in inputs) or _overwritten(graph, item.node, parents):
         return None
@@ -429,19 +429,19 @@ def parameters(node: Any) -> tuple | None:
         return note.params
     if node.op is None:
         return None
-    known = []
+    values = []
     for name in node.op.params:
         if node.status != LIVE and name in node.op.tensor_params:
             return None
         if hasattr(node, name) and name not in ("shape", "dtype"):
-            known.append(getattr(node, name))
+            values.append(getattr(node, name))
         elif name == "shape":
-            known.append(node.shape)
+            values.append(node.shape)
         elif name == "dtype":
-            known.append(node.dtype)
+            values.append(node.dtype)
         else:
             return None
-    return tuple(known)
+    return tuple(values)
 
 
 def kept_by(node: Any) -> Iterator[tuple[str, Any, Any, Any]]:

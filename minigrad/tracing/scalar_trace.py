@@ -181,19 +181,19 @@ class ScalarRecording:
 
     def gradients(self) -> list[float | None]:
         """d root / d node for every node; None where no gradient flows or an unknown operation is in the way."""
-        known: list[float | None] = [None] * len(self.objects)
+        grads: list[float | None] = [None] * len(self.objects)
         lost: set[int] = set()
-        known[self.root] = self.seed if self.requires_grad[self.root] else None
+        grads[self.root] = self.seed if self.requires_grad[self.root] else None
         for i in self.order:
-            incoming = known[i]
+            incoming = grads[i]
             for parent, local, shut in zip(self.parents[i], self.locals[i], self.shut[i], strict=True):
                 if not self.requires_grad[parent]:
                     continue
                 if i in lost or (local is None and not shut):
                     lost.add(parent)
                 elif incoming is not None and local is not None:
-                    known[parent] = (known[parent] or 0.0) + (0.0 if shut else local * incoming)
-        return [None if i in lost else grad for i, grad in enumerate(known)]
+                    grads[parent] = (grads[parent] or 0.0) + (0.0 if shut else local * incoming)
+        return [None if i in lost else grad for i, grad in enumerate(grads)]
 
 
 Recorded = ScalarRecording  # for widgets/network.py
@@ -313,11 +313,11 @@ def _record_other(graph: ScalarRecording, root: object, names: Mapping[str, obje
             root, lambda obj: operands[id(obj)].parents if id(obj) in operands else [], reader
         )
         index = {id(obj): i for i, obj in enumerate(objects)}
-        given = [operands[id(obj)] if id(obj) in operands else _Operands([], None, "") for obj in objects]
+        in_order = [operands[id(obj)] if id(obj) in operands else _Operands([], None, "") for obj in objects]
         graph.names, graph.paths = names_and_paths(objects, names)
-        graph.ops = [of.op for of in given]
+        graph.ops = [of.op for of in in_order]
         graph.data = [_data(reader, obj) for obj in objects]
-        graph.parents = [tuple(index[id(p)] for p in of.parents) for of in given]
+        graph.parents = [tuple(index[id(p)] for p in of.parents) for of in in_order]
         graph.kinds = _kinds(graph, bool(names))
         graph.order = [i for i in reversed(range(len(objects))) if graph.parents[i]]
         graph.root = index[id(root)]
@@ -328,7 +328,7 @@ def _record_other(graph: ScalarRecording, root: object, names: Mapping[str, obje
         graph.told = [None] * len(objects)
         stored, moved, lost = [*graph.data], [False] * len(objects), [False] * len(objects)
         for i in reversed(graph.order):
-            one = _Operation(reader, graph, i, given[i].call)
+            one = _Operation(reader, graph, i, in_order[i].call)
             parents = graph.parents[i]
             state = one.again(stored[i], any(moved[p] for p in parents))
             if state == "moved":
@@ -337,13 +337,15 @@ def _record_other(graph: ScalarRecording, root: object, names: Mapping[str, obje
                     moved[p] = (
                         moved[p] or not graph.parents[p] and not any(moved[q] for q in parents if graph.parents[q])
                     )
-            lost[i] = state == "lost" or any(lost[p] for p in parents) or given[i].call is AMBIGUOUS
+            lost[i] = state == "lost" or any(lost[p] for p in parents) or in_order[i].call is AMBIGUOUS
             if lost[i]:
                 graph.locals[i], graph.shut[i] = (None,) * len(parents), (False,) * len(parents)
             else:
                 one.differentiate(any(moved[p] for p in parents))
         unsure = {
-            i for i in graph.order if (call := given[i].call) and call.solved or call is None and graph.rules[i] is None
+            i
+            for i in graph.order
+            if (call := in_order[i].call) and call.solved or call is None and graph.rules[i] is None
         }
         for i in reversed(graph.order):  # x + 3 of an x that has moved, where nothing remembers the 3
             if any(lost[p] for p in graph.parents[i]) or i in unsure and any(moved[p] for p in graph.parents[i]):
@@ -442,13 +444,13 @@ def _commutes(op: str) -> bool:
 
 
 def _fingerprints(
-    reader: Reader, result: list, given: list[str], names: Mapping[str, object] | None
+    reader: Reader, result: list, labels: list[str], names: Mapping[str, object] | None
 ) -> dict[int, tuple]:
     """A sort key for each node that is the same in every process: rank of its name, depth, digest. Sets of operands are sorted by it."""
     rank = {name: i for i, name in enumerate(names or ())}
     print_of: dict[int, tuple] = {}
     depth: dict[int, int] = {}
-    for obj, name in zip(result, given, strict=True):
+    for obj, name in zip(result, labels, strict=True):
         parents = reader.operands(obj)
         depth[id(obj)] = 1 + max((depth[id(p)] for p in parents), default=0)
         parts = sorted(print_of[id(p)][1:] for p in parents)
@@ -610,7 +612,7 @@ class _Operation:
 
     def differentiate(self, moved: bool) -> None:
         graph, i = self.graph, self.i
-        own = self._own(moved)
+        told = self._own(moved)
         row = None if self.row is None else self.row._local
         groups: dict[int, list[int]] = {}  # an operand that is used twice has one derivative to compare
         for k in self.real:
@@ -624,24 +626,24 @@ class _Operation:
             return all(confirmed(self.value, self.numbers, of, d) for of, d in zip(slots, totals(slopes), strict=True))
 
         near = 1e-5 if self.reader.coarse else 1e-7
-        agree = own is not None and row is not None and all(
+        agree = told is not None and row is not None and all(
             [x == y or (x != x and y != y) or math.isclose(x, y, rel_tol=near, abs_tol=near * 1e-2)
-             for x, y in zip(totals(own), totals(row), strict=True)]
+             for x, y in zip(totals(told), totals(row), strict=True)]
         )  # fmt: skip
-        graph.told[i] = own
+        graph.told[i] = told
         slopes: Sequence[float | None] | None
         if agree:
             slopes = row
-        elif own is None and row is None:
+        elif told is None and row is None:
             slopes = self._measured(slots) if self.call else None
-        elif self.call and own is not None and true(own):
-            slopes, graph.rules[i] = own, None
+        elif self.call and told is not None and true(told):
+            slopes, graph.rules[i] = told, None
         elif self.call and row is not None and true(row):
             slopes = row
         elif self.call and (result := self._measured(slots)) is not None:
             slopes, graph.rules[i] = result, None
         elif row is None:
-            slopes = own
+            slopes = told
         else:
             slopes = row
             graph.unchecked.append(i)
@@ -787,13 +789,13 @@ _UNDEFINED: dict[str, list[tuple[Callable[..., bool], str]]] = {  # operation: (
 def _undefined(graph: ScalarRecording, nodes: list[Node]) -> list[str]:
     """A sentence about the first operation that makes nan or an infinity of finite numbers."""
     for i, parents in enumerate(graph.parents):
-        given = [graph.data[p] for p in parents]
-        if not parents or math.isfinite(graph.data[i]) or not all(map(math.isfinite, given)):
+        operands = [graph.data[p] for p in parents]
+        if not parents or math.isfinite(graph.data[i]) or not all(map(math.isfinite, operands)):
             continue
         rule, label = graph.rules[i], nodes[i]["label"]
-        if rule and rule.name == "**" and len(given) == 1:
-            given.append(exponent(graph.ops[i]))
-        why = next((why for test, why in _UNDEFINED.get(rule.name if rule else "", ()) if test(*given)), "")
+        if rule and rule.name == "**" and len(operands) == 1:
+            operands.append(exponent(graph.ops[i]))
+        why = next((why for test, why in _UNDEFINED.get(rule.name if rule else "", ()) if test(*operands)), "")
         if not why:
             why = (
                 "the result is too large for a float"
@@ -850,11 +852,11 @@ def _scopes(graph: ScalarRecording, names: Mapping[str, object] | None) -> dict[
     paths: dict[int, str] = {}
     networks: list[Any] = []
     for text, thing in walk(names):
-        own = getattr(thing, "__dict__", {})
-        if type(own) is dict and (
-            type(own.get("neurons")) is list or type(own.get("layers")) is list and own["layers"]
+        attributes = getattr(thing, "__dict__", {})
+        if type(attributes) is dict and (
+            type(attributes.get("neurons")) is list or type(attributes.get("layers")) is list and attributes["layers"]
         ):
-            if paths.setdefault(id(thing), text) == text and "layers" in own:
+            if paths.setdefault(id(thing), text) == text and "layers" in attributes:
                 networks.append(thing)
     around = module_calls.around(numbers.values(), module_calls.of_values(networks))
     called: dict[str, int] = {}

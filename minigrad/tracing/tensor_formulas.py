@@ -54,8 +54,10 @@ def expression(op: Any, params: tuple | None, of: list[Text]) -> Text:
             of = of[::-1]
             if re.match(r"[^\W\d]\w*$", of[1].text) and of[0].level == ATOM:
                 return formula("times", *of)  # 3x
-        known = {key: number(_short(value)) for key, value in zip(op.params, params or (), strict=False)}
-        return read(ast.parse(op.formula, mode="eval").body, known | dict(zip(op.inputs, of, strict=True)), _transposed)
+        params_text = {key: number(_short(value)) for key, value in zip(op.params, params or (), strict=False)}
+        return read(
+            ast.parse(op.formula, mode="eval").body, params_text | dict(zip(op.inputs, of, strict=True)), _transposed
+        )
     if name == "pow" and len(of) == 2:
         return formula("^", *of)
     if name in ("addmm", "addmv") and len(of) == 3 and params in ((1, 1), (1.0, 1.0), (), None):
@@ -74,7 +76,7 @@ def expression(op: Any, params: tuple | None, of: list[Text]) -> Text:
         return formula("view", of[0])
     if name == "copy_slices":
         return formula("written", *of)
-    given = list(of)
+    operands = list(of)
     if params is not None:
         for key, value in zip(op.params, params, strict=False):
             default = op.params[key]
@@ -83,8 +85,8 @@ def expression(op: Any, params: tuple | None, of: list[Text]) -> Text:
             if key in _USUAL and repr(_USUAL[key]) == repr(value):
                 continue
             if default is inspect.Parameter.empty or repr(default) != repr(value):
-                given.append(words(f"{key}={_short(value)}"))
-    return formula("call", name, *given)
+                operands.append(words(f"{key}={_short(value)}"))
+    return formula("call", name, *operands)
 
 
 def _short(value: Any) -> str:
@@ -168,8 +170,8 @@ def _of_a_row(
         case ast.Call(ast.Name(name), args, []):
             row = scope.get(name)
             if isinstance(row, Op) and row.formula is not None:
-                given = dict(zip((*row.inputs, *row.params), map(inner, args), strict=False))
-                return read(ast.parse(row.formula, mode="eval").body, {**names, **given}, _transposed)
+                arguments = dict(zip((*row.inputs, *row.params), map(inner, args), strict=False))
+                return read(ast.parse(row.formula, mode="eval").body, {**names, **arguments}, _transposed)
             return _call_of_a_row(name.rstrip("_"), args, names, values, inner)
         case ast.Call(ast.Attribute(of, "permute" | "sum" as name), args, []):
             return formula("method", inner(of), name, *map(inner, args))

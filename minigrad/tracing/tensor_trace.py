@@ -604,12 +604,12 @@ class TensorRecording:
             if edge["target"] == self.graph.root
             else f"the upstream gradient {{incoming}} from {listed([nodes[s]['label'] for s in senders[edge['target']]], 4, 'nodes')}"
         )
-        own, one = _own_rule(self.graph.items[edge["target"]]), sent.size == 1 and raw.size == 1
+        custom, one = _own_rule(self.graph.items[edge["target"]]), sent.size == 1 and raw.size == 1
         if one and edge["local"] is not None:
             say = f"**{node['label']} passes {{sends}} back to {to}:** the local derivative of {node['expr']} with respect to {to} is "
             say += f"{{local}}, times {upstream}."
-        elif one and own:
-            say = f"**{node['label']} passes {{sends}} back to {to}:** what {own}.backward makes of {upstream}. "
+        elif one and custom:
+            say = f"**{node['label']} passes {{sends}} back to {to}:** what {custom}.backward makes of {upstream}. "
             say += f"It is a rule of its own, and nothing here compares it with the true derivative of {node['expr']}."
         else:
             say = f"**{node['label']} passes a gradient of shape {_shape(sent.shape)} back to {to}, {{sends}}:**"
@@ -618,8 +618,8 @@ class TensorRecording:
                 if edge["local_text"] == "g"
                 else _in_words(edge.get("words") or edge["local_text"])
             )
-            if own:
-                phrase = f"what {own}.backward makes of the upstream gradient"
+            if custom:
+                phrase = f"what {custom}.backward makes of the upstream gradient"
             say += (
                 f" {phrase}"
                 if phrase
@@ -669,12 +669,12 @@ class Sweeper:
         locals_ = []
         for parent, target, slot in self.edges:
             source, item = self.graph.items[parent], self.graph.items[target]
-            known = (
+            recorded = (
                 source.node is not None
                 and size_of(source) == size_of(item) == 1
                 and not isinstance(tensors[target], tuple)
             )
-            edge = edge_of(tensors[target]) if known else None
+            edge = edge_of(tensors[target]) if recorded else None
             locals_.append(_or_nan(local_of(edge[0], slot)) if edge else math.nan)
         return (
             [_one_or_nan(v) for v in values],

@@ -64,7 +64,7 @@ def only_once(m: Failure, _: facts.OnceDifferentiable) -> Answer:
 @row(facts.FirstNan)
 def first_nan(m: Failure, about: facts.FirstNan) -> Answer:
     name = about.node.removesuffix("Backward0").lower()
-    known = {"sqrt": "the slope of sqrt at 0 is infinite, and infinity times 0 is not a number", "log": "log(0) is −inf, and −inf times 0 is not a number",
+    reason = {"sqrt": "the slope of sqrt at 0 is infinite, and infinity times 0 is not a number", "log": "log(0) is −inf, and −inf times 0 is not a number",
              "div": "0/0, or a denominator that became 0", "pow": "a negative base with a fractional exponent, or 0 to a negative power",
              "linalgvectornorm": "the norm of a zero vector has no direction"}.get(name, "typical are 0/0, inf − inf, and 0 times inf")  # fmt: skip
     recorded = f" The line that computed it: `{about.code}`." if about.code else ""
@@ -74,7 +74,7 @@ def first_nan(m: Failure, about: facts.FirstNan) -> Answer:
     ):  # nearly always of a sigmoid or a softmax, where a small number inside hides the nan and stops the gradient
         fix = ("If it is the log of a sigmoid or a softmax, take both in one piece: `F.logsigmoid`, `F.log_softmax`, or a loss for logits. "
                "Otherwise keep its input away from 0: `x.clamp(min=1e-12)`, or `torch.where` on the input.")  # fmt: skip
-    return Answer(f"The first gradient that is no number comes from {name}", f"The backward rule of {name} gave nan: {known}.{recorded}",
+    return Answer(f"The first gradient that is no number comes from {name}", f"The backward rule of {name} gave nan: {reason}.{recorded}",
                   fix,
                   ("`torch.where` on the result", "the side that was not chosen still runs backward: 0 times inf is nan again; and `nan_to_num` on the gradient only hides the problem"),
                   [Chain(Link(f"gradient into {name}", "0 or inf"), Link(f"{name}'s rule", "nan", "bad"), Link("everything before", "nan", "off"))], 18)  # fmt: skip

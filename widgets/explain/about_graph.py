@@ -138,13 +138,13 @@ def not_a_number(m: Failure, about: facts.SeedMissing) -> Answer:
 
 @row(facts.SeedShape)
 def seed_shape(m: Failure, about: facts.SeedShape) -> Answer:
-    output, given = list(about.output), list(about.given)
+    output, seed = list(about.output), list(about.given)
     return Answer(
         "The starting gradient has the wrong shape",
-        f"The output has shape {output}, the gradient that was handed to `backward` has {given}. It holds one weight for each entry of the output.",
+        f"The output has shape {output}, the gradient that was handed to `backward` has {seed}. It holds one weight for each entry of the output.",
         "`y.backward(torch.ones_like(y))` has the right shape by construction.",
         ("reshaping the output", "the weights then belong to other entries"),
-        [Table(["", "shape"], [["output", str(output)], ["gradient given", str(given)]], bad={(1, 1)})], 8,
+        [Table(["", "shape"], [["output", str(output)], ["gradient given", str(seed)]], bad={(1, 1)})], 8,
     )  # fmt: skip
 
 
@@ -165,14 +165,14 @@ def unused(m: Failure, about: facts.UnusedInputs) -> Answer:
         else None
     )
     name = "this input"
-    given = about.inputs
+    inputs_ = about.inputs
     if call is not None:
         out, inputs = call.args[0], call.args[1]
         items = inputs.elts if isinstance(inputs, (ast.Tuple, ast.List)) else [inputs]
-        if len(items) == len(given):
+        if len(items) == len(inputs_):
             texts = [ast.unparse(i) for i in items]
         else:  # a list made elsewhere
-            texts = [m.name_of(partial(operator.is_, x)) or f"input {k}" for k, x in enumerate(given)]
+            texts = [m.name_of(partial(operator.is_, x)) or f"input {k}" for k, x in enumerate(inputs_)]
         rows = [[text, "yes" if used else "no"] for text, used in zip(texts, about.used, strict=True)]
         missing = [r[0] for r in rows if r[1] == "no"]
         name = f"`{missing[0]}`" if missing else name

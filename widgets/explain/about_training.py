@@ -23,17 +23,17 @@ def no_parameters(m: Failure, _: facts.NoParameters) -> Answer:
 
 @row(facts.ResultOptimised)
 def optimise_result(m: Failure, _: facts.ResultOptimised) -> Answer:
-    given = (
+    argument = (
         next((n.args[0] for n in ast.walk(m.tree) if isinstance(n, ast.Call) and n.args), None)
         if m.tree is not None
         else None
     )
     named = []
-    for item in given.elts if isinstance(given, (ast.List, ast.Tuple)) else []:
+    for item in argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else []:
         t = m.value(item)
-        known = is_tensor(t) and t.is_leaf
-        made_by = f" of {type(t.grad_fn).__name__.removesuffix('Backward0')}" if is_tensor(t) and not known else ""
-        named.append([ast.unparse(item), "leaf" if known else "result" + (made_by or " of an operation")])
+        is_leaf = is_tensor(t) and t.is_leaf
+        made_by = f" of {type(t.grad_fn).__name__.removesuffix('Backward0')}" if is_tensor(t) and not is_leaf else ""
+        named.append([ast.unparse(item), "leaf" if is_leaf else "result" + (made_by or " of an operation")])
     bad = {(i, 1) for i, r in enumerate(named) if r[1] != "leaf"}
     return Answer("Only leaves can be learned", "This tensor is the result of an operation: the next forward pass would make it again and forget every update.",
                   "Give the optimiser the leaf. To scale at the start: `w = (torch.randn(3) * 0.1).requires_grad_()`.",

@@ -74,9 +74,9 @@ def gradient_is_none(m: Failure, error: BaseException) -> Answer | None:
     if is_tensor(thing):
         facts = [["grad", "None (not 0: it was never computed)"], ["is_leaf", str(thing.is_leaf)], ["requires_grad", str(thing.requires_grad)],
                  ["grad_fn", "None" if thing.edge is None else type(thing.edge[0]).__name__]]  # fmt: skip
-        again, known = history.reassigned(m, name, thing) if isinstance(owner, ast.Name) else (None, False)
+        again, certain = history.reassigned(m, name, thing) if isinstance(owner, ast.Name) else (None, False)
         if thing.edge is not None or (again is not None and ".grad" in again.code):
-            return reassigned_leaf(m, name, thing, facts, again, known)
+            return reassigned_leaf(m, name, thing, facts, again, certain)
         if not thing.requires_grad:
             return Answer("This gradient was never asked for", f"`{name}` does not require gradients, so `{name}.grad` stays None.",
                           f"Make it with `requires_grad=True` before the forward pass. If it was a result of `{name} - lr * {name}.grad` under "
@@ -89,14 +89,14 @@ def gradient_is_none(m: Failure, error: BaseException) -> Answer | None:
 
 
 def reassigned_leaf(
-    m: Failure, name: str, thing: Any, facts: list[list[str]], again: history.Statement | None, known: bool
+    m: Failure, name: str, thing: Any, facts: list[list[str]], again: history.Statement | None, certain: bool
 ) -> Answer:
     code = again.code if again is not None else ""
     update = ".grad" in code
     what = f"`{name}` is the result of an operation, not the leaf that you made. Only leaves keep their gradient after `backward()`."
     links = [
         Link(name, "the leaf you made: has the gradient"),
-        Link(code, f"{'a' if known else 'probably here a'} new tensor takes over the name {name}", "bad"),
+        Link(code, f"{'a' if certain else 'probably here a'} new tensor takes over the name {name}", "bad"),
         Link(f"{name}.grad", "None", "off"),
     ]
     if update:

@@ -107,10 +107,12 @@ class Growth:
         missing = object()
 
         def note(frame: FrameType, last: int | None, result: object) -> None:
-            own = {n: v for n, v in frame.f_locals.items() if n != "__builtins__" and v is not before.get(n, missing)}
+            new_names = {
+                n: v for n, v in frame.f_locals.items() if n != "__builtins__" and v is not before.get(n, missing)
+            }
             if isinstance(result, Value):
-                own.setdefault("result", result)
-            self._note(None if last is None else last - self.first, own)
+                new_names.setdefault("result", result)
+            self._note(None if last is None else last - self.first, new_names)
 
         follow(code, call, note)
 
@@ -268,11 +270,11 @@ class Growth:
         return f"{n.label} is {number(n.obj.data, 5)} and remembers {listed([self.nodes[p].label for p in n.parents])}."
 
     def count(self) -> str:
-        there = [n for n in self.nodes if n.moment <= self.at]
-        kinds = {k: sum(n.kind == k for n in there) for k in ("leaf", "operation", "constant")}
-        edges = sum(len(n.parents) for n in there)
+        present = [n for n in self.nodes if n.moment <= self.at]
+        kinds = {k: sum(n.kind == k for n in present) for k in ("leaf", "operation", "constant")}
+        edges = sum(len(n.parents) for n in present)
         return (
-            f"So far {plural(len(there), 'node')} ({kinds['leaf']} leaf{'' if kinds['leaf'] == 1 else 's'}, "
+            f"So far {plural(len(present), 'node')} ({kinds['leaf']} leaf{'' if kinds['leaf'] == 1 else 's'}, "
             f"{plural(kinds['operation'], 'operation')}, {plural(kinds['constant'], 'constant')}) and {plural(edges, 'edge')}."
         ).replace("leafs", "leaves")
 

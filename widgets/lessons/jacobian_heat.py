@@ -326,8 +326,8 @@ class jacobian_heat(Figure):
             self.choices, self.f = {name: self.f, **FUNCTIONS}, name
         self.f = self.f or "softmax"
         if self.f not in self.choices:
-            known = ", ".join(f'"{known}"' for known in FUNCTIONS)
-            raise ValueError(f"it does not know {self.f!r}. It knows {known}, or takes your own function of a tensor.")
+            names = ", ".join(f'"{names}"' for names in FUNCTIONS)
+            raise ValueError(f"it does not know {self.f!r}. It knows {names}, or takes your own function of a tensor.")
         self.moved("f")
 
     def moved(self, name: str) -> None:

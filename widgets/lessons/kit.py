@@ -674,12 +674,12 @@ def lesson(cls: type[Figure]) -> Callable[..., LessonView | Sentence]:
     ])  # fmt: skip
 
     def make(args: tuple, kwargs: dict[str, Any], caller: Any = None) -> Figure:
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
         figure = cls()
         if cls.space is not None and caller is not None:
             figure.space = {**caller.f_globals, **caller.f_locals}
-        figure.put(**given.arguments)
+        figure.put(**bound.arguments)
         figure.setup()
         figure.settle()
         return figure

@@ -248,11 +248,11 @@ class Book:
         for value, words in self._usual(key):
             if close(got, value) and not close(value, self.wanted(key)):
                 return f"{entry} {words}"
-        here = self._around(key)
-        for value, words in [*here, *self._everywhere()]:
+        nearby = self._around(key)
+        for value, words in [*nearby, *self._everywhere()]:
             if close(got, value):
                 return f"{entry} is {words}. {self.rule(key)}"
-        for (x, of_x), (y, of_y) in combinations(here, 2):
+        for (x, of_x), (y, of_y) in combinations(nearby, 2):
             for sign, result in (("×", x * y), ("+", x + y)):
                 idle = 0 in (x, y) or (sign == "×" and 1 in (x, y))
                 if not idle and close(got, result):
@@ -269,13 +269,13 @@ class Book:
             before = [Key("arrives", self.ends(key.id)[0]), Key("local", key.id)]
         else:
             before = [Key("sends", e) for e in self.users(key.id)]
-        mine = [1.0 if k == Key("arrives", self.root) else self.got.get(k) for k in before]
-        wrong = [k for k, x in zip(before, mine, strict=True) if x is not None and not self.right(k)]
-        known = [x for x in mine if x is not None]
+        typed = [1.0 if k == Key("arrives", self.root) else self.got.get(k) for k in before]
+        wrong = [k for k, x in zip(before, typed, strict=True) if x is not None and not self.right(k)]
+        entries = [x for x in typed if x is not None]
         if (
             not wrong
-            or len(known) < len(mine)
-            or not close(got, math.prod(known) if key.kind == "sends" else sum(known))
+            or len(entries) < len(typed)
+            or not close(got, math.prod(entries) if key.kind == "sends" else sum(entries))
         ):
             return ""
         culprit = wrong[0]
@@ -303,8 +303,8 @@ class Book:
                 yield 0.0, f"would mean that {one} does not change when {other} moves."
                 for e in twins:
                     q = self.to(e)
-                    here = f"This row goes to {other}: keep {q} fixed and move {other}."
-                    yield self.local(e), f"is the derivative with respect to {q}. {here}"
+                    reminder = f"This row goes to {other}: keep {q} fixed and move {other}."
+                    yield self.local(e), f"is the derivative with respect to {q}. {reminder}"
                 yield self.value(p), f"is the value of {other}. {self.rule(key)}"
                 yield self.value(n), f"is the value of {one}. {self.rule(key)}"
                 for edge in self.edges:
@@ -417,13 +417,13 @@ class Book:
         ends = ", ".join(
             f"d{root}/{differential(self.name(n))} = {number(self.wanted(Key('arrives', n)))}" for n in self.leaves
         )
-        own = len(self.cells) - len(self.helped)
+        unaided = len(self.cells) - len(self.helped)
         by = (
             ""
-            if not own
+            if not unaided
             else " All of it is yours."
-            if own == len(self.cells)
-            else f" {own} of {len(self.cells)} cells are yours."
+            if unaided == len(self.cells)
+            else f" {unaided} of {len(self.cells)} cells are yours."
         )
         return f"The ledger is complete. At {at}: {ends}.{by}"
 
@@ -464,8 +464,8 @@ class Book:
             if sent:
                 pills += pill(w["px"], w["py"], number(self.wanted(Key("sends", e)), 4), "sent")
             elif travels:
-                known = self.right(Key("local", e))
-                pills += pill(w["px"], w["py"], f"× {number(self.local(e), 4) if known else '?'}", "idle", "soft")
+                right = self.right(Key("local", e))
+                pills += pill(w["px"], w["py"], f"× {number(self.local(e), 4) if right else '?'}", "idle", "soft")
         cards = ""
         for place in drawn["cards"]:
             n = self.nodes[place["id"]]

@@ -187,12 +187,12 @@ def _pairs(root: Any, names: dict[str, Any], right_root: Value, right_names: dic
     match[id(root)] = right_root
     for node in reversed(order_of(root)):
         right = match.get(id(node))
-        mine, other = parents_of(node), parents_of(right)
-        if right is None or len(mine) != len(other):
+        operands, other = parents_of(node), parents_of(right)
+        if right is None or len(operands) != len(other):
             continue
-        free = [t for t in other if not any(match.get(id(m)) is t for m in mine)]
+        free = [t for t in other if not any(match.get(id(m)) is t for m in operands)]
         ordered = isinstance(node._prev, (tuple, list)) and str(getattr(node, "_op", "")) == right._op
-        for k, m in enumerate(mine):
+        for k, m in enumerate(operands):
             if id(m) in match:
                 continue
             twin = next(

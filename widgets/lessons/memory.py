@@ -108,10 +108,10 @@ def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[MemorySt
     Storages of parameters and of x do not count: they are there all the time. Gradients do not count either.
     """
     n = len(layers)
-    known = {id(_storage(x.array))}
+    storages = {id(_storage(x.array))}
     for layer in layers:
         if isinstance(layer, nn.Module):
-            known |= {id(_storage(p.array)) for p in [*layer.parameters(), *layer.buffers()]}
+            storages |= {id(_storage(p.array)) for p in [*layer.parameters(), *layer.buffers()]}
     results: dict[int, _Made] = {}
     calls = [0] * n
     moments: list[MemoryState] = []
@@ -121,7 +121,7 @@ def measure(layers: Sequence[Callable], x: Any, every: int = 0) -> list[MemorySt
         for key, result in list(results.items()):
             if result.ref() is None:
                 del results[key]
-            elif key not in known:
+            elif key not in storages:
                 alive[result.again][result.layer] += result.size
         moments.append(MemoryState(kind, layer, tuple(alive[0]), tuple(alive[1])))
 

@@ -99,8 +99,8 @@ def _event(name: str, say: Callable[[tuple], str], arrays: list, at: tuple, bad:
     if not at:
         return Event(name, say(()), bad, fresh, why)
     entry = str(at[0]) if len(at) == 1 else str(at)
-    there = say(at)
-    return Event(name, say(()) if all(map(short, arrays)) else f"entry {entry}: {there}", bad, fresh, why, entry, there)
+    text = say(at)
+    return Event(name, say(()) if all(map(short, arrays)) else f"entry {entry}: {text}", bad, fresh, why, entry, text)
 
 
 def _why_forward(op: str, inputs: list, at: tuple, bad: str) -> str:
@@ -179,12 +179,12 @@ class Tracer:
         tainted: dict[Any, set[str]] = {}
         one = torch.ones_like(root.detach())
         for node, g, sent in engine.steps([(root.edge, one)], keep_graph=True):
-            here = names.get(node) or of_node.get(node, node.name())
+            name = names.get(node) or of_node.get(node, node.name())
             bad = kind_of(g) if g is not None and not isinstance(g, list) else ""
             if bad and bad not in tainted.get(node, set()):
                 total = show(g, place(g, bad))
                 yield Event(
-                    f"at {here}",
+                    f"at {name}",
                     f"the contributions add up to {total}",
                     bad,
                     True,
@@ -213,7 +213,7 @@ class Tracer:
                         else "The product is too large."
                     )
                 say = partial(_product, g, local[slot], out)
-                yield _event(f"{here} → {to}", say, [g, local[slot], out], at, now, fresh, why)
+                yield _event(f"{name} → {to}", say, [g, local[slot], out], at, now, fresh, why)
 
     def _anomaly(self) -> tuple[bool, str]:
         """The same program in a real run of anomaly mode."""

@@ -206,8 +206,8 @@ class op_card(Figure):
                 f"it needs your operation, a function of a number or of a list. It was given {type(self.f).__name__}."
             )
         for what in ("name", "latex", "doc"):
-            if not isinstance(given := getattr(self, what), str):
-                raise TypeError(f"it needs {what} as text. It was given {type(given).__name__}.")
+            if not isinstance(formula := getattr(self, what), str):
+                raise TypeError(f"it needs {what} as text. It was given {type(formula).__name__}.")
         self.name = self.name or ("softplus" if self.f is example else getattr(self.f, "__name__", "your operation"))
         self.operation = Operation(self.f, self.x, self.name, self.latex, self.doc)
         self.x = self.operation.x

@@ -181,8 +181,8 @@ class race(Film):
             self.on = Surface(
                 self.surface, (left, right, bottom, top), (float(self.start[0]), float(self.start[1])), "f(x, y)"
             )
-        own = self.optimizer
-        self.racers = {**RACERS, **({} if own is None else {YOURS: lambda p, lr: own(p, lr=lr)})}
+        optimizer = self.optimizer
+        self.racers = {**RACERS, **({} if optimizer is None else {YOURS: lambda p, lr: optimizer(p, lr=lr)})}
         self.paths: dict[Any, dict[str, Path]] = {
             lr: {name: run(make, self.on, lr) for name, make in self.racers.items()} for lr in RATES
         }

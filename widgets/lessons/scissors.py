@@ -286,10 +286,10 @@ class CutProgram:
         if card.inference:
             return "in inference_mode"
         if not card.requires_grad:
-            here = i - len(self.inputs) == self.place
-            if here and self.tool == "no_grad":
+            at_tool = i - len(self.inputs) == self.place
+            if at_tool and self.tool == "no_grad":
                 return "made under no_grad"
-            if here and self.tool == "detach":
+            if at_tool and self.tool == "detach":
                 return "detached here"
             return "nothing behind it" if card.parents else "a constant"
         if card.arrived is None and card.grad_fn and self.log and not self.log[-1][2]:

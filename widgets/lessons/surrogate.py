@@ -118,11 +118,11 @@ class Compared:
             if y.requires_grad:
                 y.backward(torch.ones_like(y))
                 sent = 0.0 if leaf.grad is None else float(leaf.grad.item())
-            here = float(y.item())
-            left, right = (here - self.value(x - H)) / H, (self.value(x + H) - here) / H
-            if all(map(math.isfinite, (here, left, right, sent))):
+            value = float(y.item())
+            left, right = (value - self.value(x - H)) / H, (self.value(x + H) - value) / H
+            if all(map(math.isfinite, (value, left, right, sent))):
                 smooth = abs(left - right) <= 1e-3 * (1 + abs(left) + abs(right))
-                self.known[x] = here, _clean((left + right) / 2) if smooth else None, _clean(left), _clean(right), sent
+                self.known[x] = value, _clean((left + right) / 2) if smooth else None, _clean(left), _clean(right), sent
             else:  # outside of the function's domain: a gap in the picture
                 self.known[x] = math.nan, None, math.nan, math.nan, math.nan
         return self.known[x]

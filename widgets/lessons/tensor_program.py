@@ -42,10 +42,12 @@ def run(program: str | Callable, inputs: Mapping[str, Any], dtype: Any = None) -
     expected = inputs_of(program)
     if unknown := [name for name in inputs if name not in expected]:
         raise ProgramError(f"the program has no input {unknown[0]}; it takes {', '.join(expected)}.")
-    given = {
+    arguments = {
         name: thing.tolist() if isinstance(thing := inputs.get(name, 1.0), torch.Tensor) else thing for name in expected
     }
-    leaves = {name: tensor(thing, dtype=dtype or torch.float32, requires_grad=True) for name, thing in given.items()}
+    leaves = {
+        name: tensor(thing, dtype=dtype or torch.float32, requires_grad=True) for name, thing in arguments.items()
+    }
     if isinstance(program, str):
         space: dict[str, Any] = {"__builtins__": {}, **{name: _function(name) for name in FUNCTIONS}, **leaves}
         lines = parse(program)[0]

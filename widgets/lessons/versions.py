@@ -179,10 +179,12 @@ class Run:
         return all(abs(a - b) <= 1e-5 * max(1.0, abs(b)) for a, b in zip(grad, self.check, strict=True))
 
     def _line(self, frame: FrameType, last: int | None, result: object) -> None:
-        own = {n: v for n, v in frame.f_locals.items() if n != "__builtins__" and v is not self.before.get(n, self)}
-        if isinstance(result, torch.Tensor) and all(result is not known for known in own.values()):
-            own.setdefault("result", result)
-        self._note(None if last is None else last - self.first, own)
+        new_names = {
+            n: v for n, v in frame.f_locals.items() if n != "__builtins__" and v is not self.before.get(n, self)
+        }
+        if isinstance(result, torch.Tensor) and all(result is not other for other in new_names.values()):
+            new_names.setdefault("result", result)
+        self._note(None if last is None else last - self.first, new_names)
 
     def _note(self, line: int | None, variables: dict[str, Any]) -> None:
         if len(self.moments) > STEPS:
@@ -235,15 +237,15 @@ class Run:
 
     def _collect(self, node: Any) -> None:
         """The node and all behind it, oldest first; leaves' accumulators not."""
-        todo, seen = [node], {id(known) for known in self._nodes}
+        todo, seen = [node], {id(node_) for node_ in self._nodes}
         while todo:
-            here = todo.pop()
-            if here is None or id(here) in seen or here.name().endswith("AccumulateGrad"):
+            node_here = todo.pop()
+            if node_here is None or id(node_here) in seen or node_here.name().endswith("AccumulateGrad"):
                 continue
-            seen.add(id(here))
-            self._nodes.append(here)
-            todo += [parent for parent, _ in here.next_functions]
-        self._nodes.sort(key=lambda known: known.number)
+            seen.add(id(node_here))
+            self._nodes.append(node_here)
+            todo += [parent for parent, _ in node_here.next_functions]
+        self._nodes.sort(key=lambda node_: node_.number)
 
     # words -----------------------------------------------------------------------------------------------------------------------
     @property

@@ -133,14 +133,16 @@ class InstrumentMagics(Magics):
         """The relative error of each entry's gradient, and the worst so far: (error, which entry, gradient, slope by differences)."""
         values = isinstance(x, Value)
         count = 1 if values else len(numbers.flat[name])
-        mine = [x.grad] if values else [0.0] * count if x.grad is None else [float(g) for g in x.grad.array.reshape(-1)]
+        computed = (
+            [x.grad] if values else [0.0] * count if x.grad is None else [float(g) for g in x.grad.array.reshape(-1)]
+        )
         errors = []
-        for k, g in enumerate(mine):
+        for k, g in enumerate(computed):
             slope = self._slope(program, numbers, name, k)
             error = abs(g - slope) / max(1.0, abs(slope)) if math.isfinite(slope) and math.isfinite(g) else math.inf
             errors.append(error)
             if error > worst[0]:
-                place = name if len(mine) == 1 else f"{name}, entry {_index(k, x.array.shape)}"
+                place = name if len(computed) == 1 else f"{name}, entry {_index(k, x.array.shape)}"
                 worst = (error, place, g, slope)
         return errors, worst
 

@@ -61,7 +61,7 @@ def of_tensor(shell: Any, root: Any) -> Panel:
     for node in nodes:
         if type(node).__name__ == "AccumulateGrad":
             continue
-        own, held = 0, []
+        size_, held = 0, []
         for name, array in saved_arrays(node):
             base = storage(array)
             called = names.get(id(base))
@@ -70,15 +70,15 @@ def of_tensor(shell: Any, root: Any) -> Panel:
                 held.append(f"{name}: {shape} (already at {counted[id(base)]})")
                 continue
             counted[id(base)] = type(node).__name__
-            own += base.nbytes
+            size_ += base.nbytes
             alive += base.nbytes if called else 0
             held.append(f"{name}: {shape}" + (f" (your {called})" if called else ""))
-        total += own
+        total += size_
         rows.append(
             [
                 type(node).__name__,
                 "; ".join(held) or ("freed" if node.saves and node.status else "nothing"),
-                (size(own), own),
+                (size(size_), size_),
             ]
         )
     if not rows:
@@ -135,6 +135,6 @@ class MemoryMagics(Magics):
         if isinstance(root, Value):
             return of_value(root)
         if is_number_with_graph(root):
-            own = f"{line.strip()} is of a class of your own: %graph shows its graph"
-            raise Sorry(f"%memory knows what minigrad's Value and Tensor keep, and {own}.")
+            sentence = f"{line.strip()} is of a class of your own: %graph shows its graph"
+            raise Sorry(f"%memory knows what minigrad's Value and Tensor keep, and {sentence}.")
         raise Sorry(f"%memory looks at a Tensor or a Value, and {line.strip()} is {a_kind(root)}.")

@@ -100,9 +100,17 @@ def row_of(name: str, thing: Any, held: list[str]) -> list:
     if is_own(thing):
         reader = Reader(thing)
         value, grad = as_number(reader.number(thing)) or 0.0, reader.grad(thing)
-        own = ("None", float("-inf")) if grad is None else (number(grad), grad)
+        gradient_cell = ("None", float("-inf")) if grad is None else (number(grad), grad)
         leaf = "no" if reader.operands(thing) else "yes"
-        return [name, (number(value), value), own, leaf, reader.op(thing) or "–", ("–", -1.0), ", ".join(held) or "–"]
+        return [
+            name,
+            (number(value), value),
+            gradient_cell,
+            leaf,
+            reader.op(thing) or "–",
+            ("–", -1.0),
+            ", ".join(held) or "–",
+        ]
     if isinstance(thing, Value):
         gradient: Any = (number(thing.grad), thing.grad)
         return [
@@ -193,15 +201,17 @@ class NamespaceMagics(Magics):
         wrong = [n for n, thing in things if not is_number_with_graph(thing)]
         if wrong:
             raise Sorry(f"{wrong[0]} is neither a Value nor a Tensor, so it has no gradient to reset.")
-        own = {n: Reader(thing) for n, thing in things if is_own(thing)}
+        readers = {n: Reader(thing) for n, thing in things if is_own(thing)}
         values = [
-            n for n, thing in things if (own[n].grad(thing) if n in own else isinstance(thing, Value) and thing.grad)
+            n
+            for n, thing in things
+            if (readers[n].grad(thing) if n in readers else isinstance(thing, Value) and thing.grad)
         ]
         tensors = [n for n, thing in things if is_tensor(thing) and thing._grad is not None]
         for name, thing in things:
-            if name in own:
-                if own[name].layout.grad:
-                    setattr(thing, own[name].layout.grad, 0.0)
+            if name in readers:
+                if readers[name].layout.grad:
+                    setattr(thing, readers[name].layout.grad, 0.0)
             elif isinstance(thing, Value):
                 thing.grad = 0.0
             elif thing._grad is not None:

@@ -67,8 +67,8 @@ def unknown_name(shell: Any, name: str) -> str:
 
 def close(name: str, names: Any) -> list[str]:
     """Those of `names` that are spelled most like this one, capitals aside; the nearest first."""
-    known = {n.lower(): n for n in names if not n.startswith("_")}
-    return [known[n] for n in difflib.get_close_matches(name.lower(), known, 3, 0.75)]
+    by_lower = {n.lower(): n for n in names if not n.startswith("_")}
+    return [by_lower[n] for n in difflib.get_close_matches(name.lower(), by_lower, 3, 0.75)]
 
 
 def named(shell: Any, own: bool = False) -> Iterator[tuple[str, Any]]:

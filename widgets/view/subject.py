@@ -280,8 +280,8 @@ class Subject:
 
     def _compare_grads(self, leaves: list[tuple[str, Any, Any]]) -> None:
         """Report the inputs whose .grad is not what this backward pass alone gives. leaves: (name, its .grad, the gradient here)."""
-        odd = [f"{name}.grad" for name, held, own in leaves if numpy.isfinite(own).all()
-               and not numpy.allclose(held, own, rtol=1e-3, atol=1e-5 * float(numpy.abs(own).max(initial=0)))]  # fmt: skip
+        odd = [f"{name}.grad" for name, held, grad in leaves if numpy.isfinite(grad).all()
+               and not numpy.allclose(held, grad, rtol=1e-3, atol=1e-5 * float(numpy.abs(grad).max(initial=0)))]  # fmt: skip
         if odd:
             are, they, hold = ("is", "it", "holds") if len(odd) == 1 else ("are", "they", "hold")
             self.words.append(f"{listed(odd, 3, 'gradients')} {are} not what this backward pass alone would give. Gradients add up until "

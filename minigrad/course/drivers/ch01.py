@@ -43,9 +43,9 @@ def descends(entry: Any, name: str, ws: list[float], lr: float, steps: int) -> A
 
 def descends_from(entry: Any, name: str, ws: list[float], lr: float, steps: int) -> Any:
     """What the list of weights that was handed over holds afterwards."""
-    given = list(ws)
-    entry(LOSSES[name], given, lr, steps)
-    return given
+    start = list(ws)
+    entry(LOSSES[name], start, lr, steps)
+    return start
 
 
 class NotSmooth(Exception):

@@ -12,13 +12,13 @@ def call_arrays(entry: Any, *args: Any) -> Any:
     """Call with every list as a numpy array, and notice when one of them is changed."""
     import numpy as np
 
-    given = [np.array(a, dtype=float) if isinstance(a, (list, tuple)) else a for a in args]
-    before = [a.copy() if isinstance(a, np.ndarray) else a for a in given]
+    arrays = [np.array(a, dtype=float) if isinstance(a, (list, tuple)) else a for a in args]
+    before = [a.copy() if isinstance(a, np.ndarray) else a for a in arrays]
     with by_hand():
-        out = plain(entry(*given))
+        out = plain(entry(*arrays))
     changed = any(
         isinstance(a, np.ndarray) and not np.array_equal(a, b, equal_nan=True)
-        for a, b in zip(given, before, strict=True)
+        for a, b in zip(arrays, before, strict=True)
     )
     return Mutated(out) if changed else out
 

@@ -11,12 +11,12 @@ from .calls import import_torch, leaf64
 def ema_numbers(entry: Any, teacher: list, student: list, m: float, times: int) -> Any:
     """The teacher's tensors after some updates. Between two of them the student's numbers grow by 1."""
     ts, ss = [leaf64(t) for t in teacher], [leaf64(s) for s in student]
-    own = list(ts)
+    teacher_list = list(ts)
     for k in range(times):
         for s in ss if k else ():
             s.detach().add_(1.0)
         entry(ts, ss, m)
-    return [t.tolist() for t in own]
+    return [t.tolist() for t in teacher_list]
 
 
 def ema_tensors(entry: Any, teacher: list, student: list, m: float) -> Any:
@@ -24,18 +24,18 @@ def ema_tensors(entry: Any, teacher: list, student: list, m: float) -> Any:
     import numpy as np
 
     ts, ss = [leaf64(t) for t in teacher], [leaf64(s) for s in student]
-    own, before, versions = list(ts), [s.tolist() for s in ss], [t._version for t in ts]
+    teacher_list, before, versions = list(ts), [s.tolist() for s in ss], [t._version for t in ts]
     entry(ts, ss, m)
     recorded = any(t.grad_fn is not None for t in ts)
     return {
-        "they are the same tensors": all(t is o for t, o in zip(ts, own, strict=True)),
+        "they are the same tensors": all(t is o for t, o in zip(ts, teacher_list, strict=True)),
         "they are leaves that require gradients": all(t.is_leaf and t.requires_grad for t in ts),
         "they share memory with the student": any(
             np.shares_memory(t.detach().numpy(), s.detach().numpy())
             for t, s in zip(ts, ss, strict=True)  # data_ptr needs ctypes
         ),
         "the student is as it was": [s.tolist() for s in ss] == before,
-        "noticed": "recorded" if recorded else all(t._version > v for t, v in zip(own, versions, strict=True)),
+        "noticed": "recorded" if recorded else all(t._version > v for t, v in zip(teacher_list, versions, strict=True)),
     }
 
 
@@ -56,14 +56,14 @@ def truncated_result(entry: Any, w: float, u: float, xs: list[float], k: int) ->
     """Both gradients after the learner's windows, and the h that is left."""
     leaves = leaf64(w), leaf64(u)
     h = entry(_cell(*leaves), leaf64(MEMORY).detach(), list(xs), k)
-    there = isinstance(h, import_torch().Tensor)
+    is_tensor = isinstance(h, import_torch().Tensor)
     return {
         **{
             f"{name}.grad": None if leaf.grad is None else leaf.grad.item()
             for name, leaf in zip("wu", leaves, strict=True)
         },
-        "last h": h.item() if there else None,
-        "h has a graph": h.requires_grad if there else None,
+        "last h": h.item() if is_tensor else None,
+        "h has a graph": h.requires_grad if is_tensor else None,
     }
 
 

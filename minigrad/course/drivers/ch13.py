@@ -17,10 +17,10 @@ def _tensors64(inputs: list, needs: list[bool] | None = None) -> list[Any]:
 def custom(cls: Any, inputs: list, g: list[float]) -> Any:
     """A custom Function in the real engine: its result, and the gradients of its tensors when `g` is the upstream gradient."""
     torch = import_torch()
-    given = _tensors64(inputs)
-    out = cls.apply(*given)
+    tensors = _tensors64(inputs)
+    out = cls.apply(*tensors)
     out.backward(torch.tensor(g, dtype=torch.float64))
-    return {"out": out.tolist(), "gradients": [t.grad.tolist() for t in given if isinstance(t, torch.Tensor)]}
+    return {"out": out.tolist(), "gradients": [t.grad.tolist() for t in tensors if isinstance(t, torch.Tensor)]}
 
 
 def custom_multiplications(cls: Any, inputs: list, g: list[float], needs: list[bool]) -> Any:
@@ -28,12 +28,12 @@ def custom_multiplications(cls: Any, inputs: list, g: list[float], needs: list[b
     from minigrad.profiler import profile
 
     torch = import_torch()
-    given = _tensors64(inputs, needs)
-    out = cls.apply(*given)
+    tensors = _tensors64(inputs, needs)
+    out = cls.apply(*tensors)
     with profile() as ran:
         out.backward(torch.tensor(g, dtype=torch.float64))
     counted = sum(row.count for row in ran.key_averages() if row.key == "aten::mul")
-    return {"gradients": [None if t.grad is None else t.grad.tolist() for t in given], "multiplications": counted}
+    return {"gradients": [None if t.grad is None else t.grad.tolist() for t in tensors], "multiplications": counted}
 
 
 def custom_saved(cls: Any, inputs: list) -> Any:

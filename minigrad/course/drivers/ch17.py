@@ -13,14 +13,14 @@ from .calls import by_hand, import_torch, leaf64
 def _adamw_run(entry: Any, params: list, grads: list, settings: dict[str, Any]) -> Any:
     """The parameters as tensors, and their values after each step as one list of numbers."""
     tensors, state, path = [leaf64(p) for p in params], {}, []  # type: ignore[var-annotated]
-    mine = list(tensors)
+    copies = list(tensors)
     for at_step in grads:
         for p, g in zip(tensors, at_step, strict=True):
             p.grad = leaf64(g).detach()
         with by_hand(tensors=True):
-            entry(mine, state, **settings)
+            entry(copies, state, **settings)
         path.append([n for p in tensors for n in p.detach().reshape(-1).tolist()])
-    return tensors, mine, path
+    return tensors, copies, path
 
 
 def adamw_steps(entry: Any, params: list, grads: list, settings: dict[str, Any]) -> Any:
@@ -30,8 +30,8 @@ def adamw_steps(entry: Any, params: list, grads: list, settings: dict[str, Any])
 
 def adamw_leaves(entry: Any, params: list, grads: list) -> Any:
     """What became of the tensors themselves."""
-    tensors, mine, path = _adamw_run(entry, params, grads, {})
-    changed = all(a is b for a, b in zip(tensors, mine, strict=True)) and path[0] != path[1]
+    tensors, copies, path = _adamw_run(entry, params, grads, {})
+    changed = all(a is b for a, b in zip(tensors, copies, strict=True)) and path[0] != path[1]
     recorded, seen = any(p.grad_fn is not None for p in tensors), all(p._version for p in tensors)
     return {
         "changed in place": changed,

@@ -72,8 +72,8 @@ class Cell:
         """What the cell binds; for a cell with a syntax error, what its text seems to bind."""
         if self.body:
             return {name for statement in self.body for name in bound(statement)}
-        own = [line for line in self.lines if not re.search(r"\bcheck\s*\.\s*(?:mine|engine)\b", line)]
-        return {a or b for a, b in re.findall(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=(?!=)", "\n".join(own), re.M)}
+        lines = [line for line in self.lines if not re.search(r"\bcheck\s*\.\s*(?:mine|engine)\b", line)]
+        return {a or b for a, b in re.findall(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=(?!=)", "\n".join(lines), re.M)}
 
     @cached_property
     def written(self) -> dict[str, list[ast.stmt]]:
@@ -142,8 +142,8 @@ class Notebook:
     def defined(self) -> dict[str, list[tuple[int, int]]]:
         """For each name the statements (cell, number) that define it, apart from loops, untouched stubs and what the course lends."""
         results: dict[str, list[tuple[int, int]]] = {}
-        mine = [ex for chapter in sorted(self.chapters) for ex in exercises.chapter(chapter).values()]
-        stubs = {ex.entry: _program(ex.stub) for ex in mine}
+        exercises_here = [ex for chapter in sorted(self.chapters) for ex in exercises.chapter(chapter).values()]
+        stubs = {ex.entry: _program(ex.stub) for ex in exercises_here}
         for i, cell in enumerate(self.cells):
             if any(stubs[name] == _program(cell.source) for name in cell.names & stubs.keys()):
                 continue
@@ -156,11 +156,11 @@ class Notebook:
     @cached_property
     def aliases(self) -> dict[str, str]:
         """For the name of an exercise whose answer has another one, that name: `check("05.b", mine)`."""
-        given = {exercises[id].entry: arg.id for id, calls in self.calls.items() if id in exercises for _, arg in calls
+        names = {exercises[id].entry: arg.id for id, calls in self.calls.items() if id in exercises for _, arg in calls
                  if isinstance(arg, ast.Name)}  # fmt: skip
         return {
             entry: name
-            for entry, name in given.items()
+            for entry, name in names.items()
             if entry != name and entry not in self.defined and name in self.defined
         }
 
@@ -352,18 +352,18 @@ def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:
 
 def _handed_over(ex: Exercise, nb: Notebook) -> Answer | None:
     """The answer that was given to `check` under another name, or as an expression."""
-    for number, given in reversed(nb.calls.get(ex.id, [])):
-        if given is None or (isinstance(given, ast.Name) and given.id == ex.entry):
+    for number, argument in reversed(nb.calls.get(ex.id, [])):
+        if argument is None or (isinstance(argument, ast.Name) and argument.id == ex.entry):
             continue
-        if not isinstance(given, ast.Name):
-            if not lent(given):
-                source = f"{ex.entry} = ({nb.cells[number].text(given)}\n)\n"
+        if not isinstance(argument, ast.Name):
+            if not lent(argument):
+                source = f"{ex.entry} = ({nb.cells[number].text(argument)}\n)\n"
                 return _answer(ex, nb, number, "check's argument", source=source, apart=True)
             continue
-        where = [i for i, c in enumerate(nb.cells) if given.id in c.written]
+        where = [i for i, c in enumerate(nb.cells) if argument.id in c.written]
         if where:
             cell = nb.cells[where[-1]]
-            return _answer(ex, nb, where[-1], "check's argument", source=f"{cell.source}\n{ex.entry} = {given.id}\n")
+            return _answer(ex, nb, where[-1], "check's argument", source=f"{cell.source}\n{ex.entry} = {argument.id}\n")
     return None
 
 
@@ -396,8 +396,8 @@ def _where(cell: Cell) -> str:
 def _keeps_stub(ex: Exercise, cell: Cell) -> bool:
     """Whether the cell, whatever else is in it, still defines the exercise's name as the stub does."""
     stub = Cell(ex.stub).written.get(ex.entry, [])
-    mine = cell.written.get(ex.entry, [])
-    return bool(mine and stub) and ast.dump(mine[-1]) == ast.dump(stub[-1])
+    definitions = cell.written.get(ex.entry, [])
+    return bool(definitions and stub) and ast.dump(definitions[-1]) == ast.dump(stub[-1])
 
 
 def _doubt(ex: Exercise, nb: Notebook, places: Sequence[int], by: str) -> str:
@@ -411,8 +411,8 @@ def _doubt(ex: Exercise, nb: Notebook, places: Sequence[int], by: str) -> str:
         return f"{ex.id} was found in the cell of another exercise, {last}"
     if by == "name" and not nb.named_chapters:
         return f"{ex.id} was found by the name {ex.entry} alone, in {last}"
-    given = {a.id for _, a in nb.calls.get(ex.id, []) if isinstance(a, ast.Name)} - {ex.entry}
-    if elsewhere := sorted(name for name in given if any(name in c.written for c in nb.cells)):
+    arguments = {a.id for _, a in nb.calls.get(ex.id, []) if isinstance(a, ast.Name)} - {ex.entry}
+    if elsewhere := sorted(name for name in arguments if any(name in c.written for c in nb.cells)):
         return f"{ex.id} was also checked as {', '.join(elsewhere)}, but {last} was run"
     return ""
 
@@ -457,10 +457,10 @@ def choose(books: Sequence[Book]) -> tuple[dict[str, tuple[Book, Answer]], list[
     problems: list[str] = []
     order = newest_first(books)
     for chapter in sorted({id[:2] for book in books for id in book.answers}):
-        mine = [(b, {id: a for id, a in b.answers.items() if id[:2] == chapter}) for b in order]
-        tried = [(b, answers) for b, answers in mine if any(a.tried for a in answers.values())]
+        candidates = [(b, {id: a for id, a in b.answers.items() if id[:2] == chapter}) for b in order]
+        tried = [(b, answers) for b, answers in candidates if any(a.tried for a in answers.values())]
         used: dict[str, Book] = {}
-        for book, answers in tried or mine:
+        for book, answers in tried or candidates:
             rival = next((used[id] for id in answers if id in used), None)
             if rival is None:
                 used |= dict.fromkeys(answers, book)
@@ -472,7 +472,7 @@ def choose(books: Sequence[Book]) -> tuple[dict[str, tuple[Book, Answer]], list[
                 problems.append(
                     f"chapter {chapter} was handed in more than once: {rival.name} {sentence}, {book.name} does not"
                 )
-        if tried and (new := next((b for b, answers in mine if answers), None)) and new is not tried[0][0]:
+        if tried and (new := next((b for b, answers in candidates if answers), None)) and new is not tried[0][0]:
             problems.append(f"chapter {chapter}: {new.name} is newer but has no answers, so {tried[0][0].name} counts")
     return counts, problems
 
@@ -740,9 +740,9 @@ def line_prints(source: str) -> list[int]:
 
 def _word(node: ast.AST, names: dict[str, str]) -> str:
     """A node of a statement as text: a variable by its number, the names of the language and of attributes as they are."""
-    own = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
-    if own:
-        return own if hasattr(builtins, own) else names.setdefault(own, f"v{len(names)}")
+    word = node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""
+    if word:
+        return word if hasattr(builtins, word) else names.setdefault(word, f"v{len(names)}")
     detail = node.attr if isinstance(node, ast.Attribute) else ""
     if isinstance(node, ast.Constant):  # Python refuses to write a very long number in decimal
         detail = (hex(node.value) if isinstance(node.value, int) else ascii(node.value))[:40]

@@ -212,8 +212,8 @@ def _exercise(ex: Exercise, row: RosterRow, c: Class, reveal: bool) -> str:
                      f"<td class=n>{of}</td></tr>")  # fmt: skip
     if lines and ex.ideas:
         rows = "".join(
-            f"<tr><td>{GLYPH['exact' if there else OFF]}</td><td>{code(idea)}</td><td class=n>{_of(ex.points * part, there)}</td></tr>"
-            for idea, part, there in ex.earned(right)
+            f"<tr><td>{GLYPH['exact' if earned else OFF]}</td><td>{code(idea)}</td><td class=n>{_of(ex.points * part, earned)}</td></tr>"
+            for idea, part, earned in ex.earned(right)
         )
         parts.append(f"<table class=probes>{rows}</table>")
     table = f"<table class=probes>{''.join(lines)}</table>"
@@ -238,13 +238,13 @@ def _of(worth: float, earned: bool) -> str:
 
 def _inside(ex: Exercise, probe: Probe, args: tuple, level: str, got: str) -> str:
     """Details of a probe for after the deadline: the call, the result, the expected result, and how to repeat it."""
-    given = ", ".join(map(in_short, args))
+    arguments = ", ".join(map(in_short, args))
     rows = []
     if not ex.is_value:
         rows.append(
             (
                 "call" if probe.driver is call else "inputs",
-                f"{ex.entry}({given})" if probe.driver is call else given or "none",
+                f"{ex.entry}({arguments})" if probe.driver is call else arguments or "none",
             )
         )
     if level in (OFF, SKIPPED):

@@ -114,8 +114,10 @@ def _less(ex: Exercise, grade: Grade, answer: Answer, claim: Claim | None) -> li
     if claim is None or claim.score <= grade.score + 1e-3:
         return []
     since = ", for another version of the cell" if claim.program not in ("", fingerprint(answer.source)) else ""
-    there = f"{'✓' if claim.score == 1 else '✗'} {claim.score * ex.points:g} of {ex.points} in the notebook{since}"
-    return [f"{ex.id}: {there}, {grade.points:g} here: {BY_HAND}"]
+    notebook_says = (
+        f"{'✓' if claim.score == 1 else '✗'} {claim.score * ex.points:g} of {ex.points} in the notebook{since}"
+    )
+    return [f"{ex.id}: {notebook_says}, {grade.points:g} here: {BY_HAND}"]
 
 
 _here = threading.local()  # fork servers are kept per process, and per thread where Dask uses threads

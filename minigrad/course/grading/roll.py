@@ -98,7 +98,7 @@ def call_the_roll(result: Sequence[Submission], students: Sequence[Mapping[str, 
     for number, person in enumerate(students):
         for key in keys(text for kind, text in person.items() if kind != "section"):
             index.setdefault(key, set()).add(number)
-    there = set()
+    present = set()
     for submission in result:
         ids = [submission.lms[kind] for kind in ("canvas", "moodle") if kind in submission.lms]
         hits: set[int] = set()
@@ -106,7 +106,7 @@ def call_the_roll(result: Sequence[Submission], students: Sequence[Mapping[str, 
             hits = hits or {number for key in keys(group) for number in index.get(key, ())}
         if len(hits) == 1:
             number = hits.pop()
-            there.add(number)
+            present.add(number)
             submission.lms |= {kind: text for kind, text in students[number].items() if kind != "email"}
         else:
             submission.problems.append(
@@ -115,7 +115,7 @@ def call_the_roll(result: Sequence[Submission], students: Sequence[Mapping[str, 
     return [
         {"student": printable(person["name"]), "fingerprint": "", "state": "missing", "problems": ["nothing was handed in"],
          "lms": {k: v for k, v in person.items() if k != "email"}, "isolation": {}, "grades": {}}
-        for number, person in enumerate(students) if number not in there
+        for number, person in enumerate(students) if number not in present
     ]  # fmt: skip
 
 

@@ -126,10 +126,10 @@ SET_OWNER, SET_OWNER_IOCTL = (8, 10, 15), (0x8901, 0x8902)
 
 def _filter() -> bytes | None:
     """The seccomp program. Refused calls return EPERM, also clone without CLONE_THREAD; clone3 returns ENOSYS so that threads work."""
-    known = REFUSED_CALLS.get(platform.machine())
-    if known is None or sys.maxsize < 1 << 32:
+    numbers = REFUSED_CALLS.get(platform.machine())
+    if numbers is None or sys.maxsize < 1 << 32:
         return None
-    arch, refused, clone, prlimit, fcntl, ioctl = known
+    arch, refused, clone, prlimit, fcntl, ioctl = numbers
     load, equal, at_least, has_bit, answer = 0x20, 0x15, 0x35, 0x45, 0x06
     allow, eperm, enosys, kill = 0x7FFF0000, 0x00050001, 0x00050026, 0x80000000
     lines: list[tuple[int, int, int, int]] = [

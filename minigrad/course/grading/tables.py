@@ -179,12 +179,12 @@ def similar(records: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> list[tu
     for id in ids:
         ex = exercises[id]
         flags += [(id, r["student"], SOLUTION, "100 %") for r in records if r["grades"].get(id, {}).get("as_solution")]
-        known = [set(s) for s in (shingles(ex.solution), *(shingles(ex.source_of(w)) for w in ex.bank)) if s]
+        reference = [set(s) for s in (shingles(ex.solution), *(shingles(ex.source_of(w)) for w in ex.bank)) if s]
         groups: dict[tuple[int, ...], list[str]] = defaultdict(list)
         for r in records:
             if print_ := r["grades"].get(id, {}).get("shingles"):
                 groups[tuple(print_)].append(r["student"])
-        sets = {p: set(p) for p in groups if not any(_alike(set(p), k) >= ALIKE for k in known)}
+        sets = {p: set(p) for p in groups if not any(_alike(set(p), k) >= ALIKE for k in reference)}
         pairs: dict[tuple[str, str], str] = {}
         for p in sets:
             if 2 <= len(groups[p]) <= many:
@@ -217,12 +217,12 @@ def _reworked(ex: Exercise, records: Sequence[Mapping[str, Any]], many: int) -> 
     """
     if ex.is_value:
         return {}
-    mine = {r["student"]: set(r["grades"].get(ex.id, {}).get("line_prints", ())) for r in records}
-    count = Counter(line for lines in mine.values() for line in lines)
+    prints = {r["student"]: set(r["grades"].get(ex.id, {}).get("line_prints", ())) for r in records}
+    count = Counter(line for lines in prints.values() for line in lines)
     usual = {line for line, n in count.items() if n > many}
     for source in (ex.stub, ex.solution, *ex.variants, *(ex.source_of(w) for w in ex.bank)):
         usual |= set(line_prints(source))
-    unusual = {student: lines - usual for student, lines in mine.items() if len(lines - usual) >= FEWEST}
+    unusual = {student: lines - usual for student, lines in prints.items() if len(lines - usual) >= FEWEST}
     results = {}
     for a, b in combinations(sorted(unusual), 2):
         both = len(unusual[a] & unusual[b])
