@@ -1,7 +1,6 @@
 """The chapters of the course: number, title, notebook, minutes, and the chapters that each one builds on.
 
-What lives here: the one table that links to chapters are made from, and who needs whom. What does not: what a chapter teaches (notebooks/),
-exercises.
+What lives here: the one table that links to chapters are made from, and who needs whom.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """After an error of the engine: its own sentence, the learner's lines, then a panel that explains, if there is one for it.
 
-What lives here: getting in between IPython and the screen, and getting out of the way. What does not: what the errors mean (explain/).
-An exception that is not the engine's, or whose panel fails, is shown as IPython shows it; `%tb` shows the whole of it always. Only what
-an endless recursion repeats is left out: IPython looks for the source of each of a thousand frames, which takes five seconds.
+What lives here: getting in between IPython and the screen, and getting out of the way. An exception that is not the engine's, or whose
+panel fails, is shown as IPython shows it; `%tb` shows the whole of it always. Only what an endless recursion repeats is left out: IPython
+looks for the source of each of a thousand frames, which takes five seconds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A cell as a function of its sliders: the widget of %%explore.
 
-What lives here: reading the sliders from the line, running the cell again when one moves, and the view around it. What does not: the
-graph view. The cell runs in a copy of the notebook's names, so that exploring changes nothing outside. It really runs each time, so
-branches and loops change the graph; moves that come faster than it runs are skipped, only the newest counts.
+What lives here: reading the sliders from the line, running the cell again when one moves, and the view around it. The cell runs in a copy
+of the notebook's names, so that exploring changes nothing outside. It really runs each time, so branches and loops change the graph; moves
+that come faster than it runs are skipped, only the newest counts.
 """
 
 from __future__ import annotations

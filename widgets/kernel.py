@@ -1,7 +1,7 @@
 """What the extension brings into one IPython: the magics, their completion, the error panels, the switches, the recording of lines.
 
 What lives here: putting all of it in and taking all of it out again, so that loading twice, unloading and reloading leave no trace. What
-does not: any of the parts. What is in is noted on the shell itself, not in this module: %autoreload may run this file again.
+is in is noted on the shell itself, not in this module: %autoreload may run this file again.
 """
 
 from __future__ import annotations

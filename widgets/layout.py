@@ -1,8 +1,8 @@
 """Where everything stands: cards, pills and wires of a traced graph, as plain numbers.
 
-What lives here: card sizes, the Graphviz layout (in process, through pygraphviz) and a pure-Python layout for machines without it.
-What does not: colours, text rendering, state. Sizes come from character counts, never from fonts, so that the same trace gives the
-same picture on every machine. Coordinates are pixels, y grows downwards, rounded to one digit.
+What lives here: card sizes, the Graphviz layout (in process, through pygraphviz) and a pure-Python layout for machines without it. Sizes
+come from character counts, never from fonts, so that the same trace gives the same picture on every machine. Coordinates are pixels, y
+grows downwards, rounded to one digit.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Small cards of text: what the magics and the error panels show, as plain text and as HTML.
 
-What lives here: `Panel` and its parts (lines, code, tables, chains, shapes). What does not: what they say. Plain text is the equal twin of
-the HTML: a terminal and a test read the same facts. Equal cards give equal bytes: no id, no address, no time. Text is always escaped; a
-pair of backticks in it marks code. Colours are JupyterLab's, then VS Code's, then the system's; nothing is said by colour alone.
+What lives here: `Panel` and its parts (lines, code, tables, chains, shapes). Plain text is the equal twin of the HTML: a terminal and a
+test read the same facts. Equal cards give equal bytes: no id, no address, no time. Text is always escaped; a pair of backticks in it marks
+code. Colours are JupyterLab's, then VS Code's, then the system's; nothing is said by colour alone.
 """
 
 from __future__ import annotations

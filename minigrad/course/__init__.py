@@ -2,8 +2,8 @@
 
     from minigrad.course import check, exercises
 
-What lives here: everything that judges a learner's answer. What does not: the prose of the chapters (notebooks/) and anything that
-draws (widgets/). Only the engine is imported; numpy is loaded by the exercises that need arrays, and only when they are checked.
+What lives here: everything that judges a learner's answer. Only the engine is imported; numpy is loaded by the exercises that need arrays,
+and only when they are checked.
 """
 
 from .checking import check

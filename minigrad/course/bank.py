@@ -1,6 +1,6 @@
 """What the wrong answers of an exercise's bank give, and which of them an answer looks like.
 
-What lives here: running the bank's own sources (never a learner's), remembering what came out, and `recognise`. What does not: judging.
+What lives here: running the bank's own sources (never a learner's), remembering what came out, and `recognise`.
 """
 
 from __future__ import annotations

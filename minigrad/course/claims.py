@@ -1,7 +1,7 @@
 """What `check` writes beside a verdict in the notebook for the grader: the exercise, the score, a hash of the program, and a code.
 
-What lives here: making such a claim and reading it. What does not: judging. The code is a keyed hash whose key is in this file. It finds
-a claim that was damaged or altered by hand, and proves nothing about a person who has minigrad and wants to forge one.
+What lives here: making such a claim and reading it. The code is a keyed hash whose key is in this file. It finds a claim that was damaged
+or altered by hand, and proves nothing about a person who has minigrad and wants to forge one.
 """
 
 from __future__ import annotations

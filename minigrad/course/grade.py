@@ -1,6 +1,6 @@
 """Grade a class: `python -m minigrad.course.grade submissions/ -o grades/`.
 
-What lives here: the command line. What does not: everything that it does, which is the package grading.
+The work is done in the package grading.
 
 One submission is one unit of work and one line of the journal, which is on the disk before the next is begun. A run that was stopped is
 started again with the same command: what is in the journal is not done again, unless what was handed in, the exercises, the key or the

@@ -1,8 +1,8 @@
 """nbgrader: `python -m minigrad.course.nbgrader OUT` makes its course folder from the notebooks and the exercises' definitions.
 
 What lives here: the source tree (solutions between nbgrader's markers, a grade cell for each exercise), the configuration beside it, the
-preprocessor that takes the place of nbgrader's kernel, and what a grade cell calls where nbgrader runs without that configuration. What
-does not: judging. Both ways hand the answer to the worker; a grade is always a builtin float between 0 and the exercise's points.
+preprocessor that takes the place of nbgrader's kernel, and what a grade cell calls where nbgrader runs without that configuration. Both
+ways hand the answer to the worker; a grade is always a builtin float between 0 and the exercise's points.
 
 With the configuration, no student's code runs in nbgrader's process or in a kernel, so patched asserts, patched builtins and a kernel that
 ends itself change nothing. Without it the grade cell runs in the student's kernel: the judge is still another process, but a student who

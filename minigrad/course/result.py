@@ -1,7 +1,6 @@
 """What a check shows: a small object with plain text and a little HTML, the same every time for the same answer.
 
-What lives here: Result (a check's answer) and Note (hints, reveals, tables). What does not: judging, and IPython: a notebook finds
-`_repr_html_` by itself.
+What lives here: Result (a check's answer) and Note (hints, reveals, tables).
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The groups of a computation: calls of the learner's functions and objects, and how they stand to each other. What network pictures read.
 
-What lives here: the tree of groups of a graph of Values, from the calls that were noted (core/call_log.py) or, for a class that notes none,
-from whose parameters an operation uses. What does not: pictures, layout. Made without a trace: a graph of 65,000 operations takes a
-fraction of a second.
+What lives here: the tree of groups of a graph of Values, from the calls that were noted (core/call_log.py) or, for a class that notes
+none, from whose parameters an operation uses. Made without a trace: a graph of 65,000 operations takes a fraction of a second.
 
 Calls made from the same place by the same call are siblings. Of siblings, three rules make a group (NETWORK: samples, columns, layers):
     same function and owner, none uses another's result      "samples"

@@ -1,7 +1,7 @@
 """What each row of the derivatives table computes and looks like, as text in which labels are filled in.
 
 What lives here: `expression`, what an operation computes ("x @ w", "sum(h, dim=1)"), and `flow`, what its rule does to the upstream
-gradient g ("g @ wᵀ"). What does not: derivatives. A rule's text is read from the row's own source, so nothing is written twice.
+gradient g ("g @ wᵀ"). A rule's text is read from the row's own source, so nothing is written twice.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The form of an explanation: what happened, the line, a picture, how to mend it, what will not mend it, the chapter.
-
-What lives here: Row (which error) and Answer (what to say). What does not: any particular error.
-"""
+"""The form of an explanation: Answer (title, cause, fix, picture, chapter), and Explainer, which maps an error to one."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What the learner's code did to a name before the line at fault: as the engine recorded it, else as its source reads.
 
 What lives here: the engine's note of where a tensor's history was cut; the statements of the cells so far (or of the function), the chain
-of assignments behind a name with the place where its graph was probably cut, and the writes into a tensor. Nothing is run. What does not:
-sentences about errors. A source is no record: which of its lines ran, and on what, is a guess, and whoever shows it says so.
+of assignments behind a name with the place where its graph was probably cut, and the writes into a tensor. Nothing is run. A source is no
+record: which of its lines ran, and on what, is a guess, and whoever shows it says so.
 """
 
 from __future__ import annotations

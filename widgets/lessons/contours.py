@@ -1,6 +1,6 @@
 """Lines of equal height through a table of numbers, as SVG paths.
 
-What lives here: `contour` (marching squares with linear interpolation). What does not: what the numbers are, colours.
+What lives here: `contour` (marching squares with linear interpolation).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A straight line through a few points, and a slider: make the loss small by hand.
 
-What lives here: `fit_line(points)`, the picture of chapter 0. What does not: descending by a program, which is chapter 1.
+What lives here: `fit_line(points)`, the picture of chapter 0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The graph inspector: a walk through the nodes behind a Tensor, one next_functions at a time, with the code that gets there.
 
-What lives here: `inspector(y)`. It uses nothing but what any learner can type: grad_fn, name(), next_functions, variable. What does not:
-where cards stand (widgets.layout), values and gradients (the graph view, %graph y).
+What lives here: `inspector(y)`. It uses nothing but what any learner can type: grad_fn, name(), next_functions, variable.
 """
 
 from __future__ import annotations

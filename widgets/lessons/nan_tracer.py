@@ -1,7 +1,7 @@
 """The nan tracer: where a computation first stops being finite, on the way forward and on the way back, and what anomaly mode says.
 
-What lives here: `nan_tracer(f, **inputs)`. It listens to the engine: a handler sees each operation, and the backward loop is driven node by
-node. Each local derivative in a reason is the node's own rule, asked with 1. What does not: anomaly mode (minigrad.autograd.anomaly).
+What lives here: `nan_tracer(f, **inputs)`. It listens to the engine: a handler sees each operation, and the backward loop is driven node
+by node. Each local derivative in a reason is the node's own rule, asked with 1.
 """
 
 from __future__ import annotations

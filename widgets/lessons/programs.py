@@ -1,7 +1,7 @@
 """The small programs that lessons start from, and a way to run one and learn its variable names.
 
-What lives here: plain functions that work with any class of numbers (minigrad's Value or the learner's), `run_named`, and the
-source lines of a function. What does not: any derivative, any drawing.
+What lives here: plain functions that work with any class of numbers (minigrad's Value or the learner's), `run_named`, and the source lines
+of a function.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The recap pictures: one figure for each finished chapter, its numbers computed by the engine when it is drawn.
 
-What lives here: `recap(chapter)` and one drawing function for each chapter. What does not: anything to operate.
+What lives here: `recap(chapter)` and one drawing function for each chapter.
 """
 
 from __future__ import annotations

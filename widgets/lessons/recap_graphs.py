@@ -1,6 +1,6 @@
 """The recap pictures of chapters 02, 03 and 04. Their numbers are computed by the engine when they are drawn.
 
-What lives here: one drawing function for each chapter, which recap.py lists. What does not: anything to operate.
+What lives here: one drawing function for each chapter, which recap.py lists.
 """
 
 from __future__ import annotations

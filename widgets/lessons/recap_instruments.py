@@ -1,7 +1,6 @@
 """The recap pictures of chapters 18 and 19: which instrument answers which question, and the years.
 
-What lives here: one drawing function for each, listed in recap.py; every reading of an instrument is taken when it is drawn. What does not:
-anything to operate.
+What lives here: one drawing function for each, listed in recap.py; every reading of an instrument is taken when it is drawn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The recap picture of chapter 9: a gradient has the shape of its tensor, in a matrix product, a broadcast and the two reductions.
 
-What lives here: its drawing function, listed in recap.py; every array comes from a real backward pass. What does not: anything to operate.
+What lives here: its drawing function, listed in recap.py; every array comes from a real backward pass.
 """
 
 from __future__ import annotations

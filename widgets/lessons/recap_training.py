@@ -1,6 +1,6 @@
 """The recap pictures of the chapters on training (16 and 17), their numbers computed by the engine when they are drawn.
 
-What lives here: one drawing function for each chapter, listed in recap.py. What does not: anything to operate.
+What lives here: one drawing function for each chapter, listed in recap.py.
 """
 
 from __future__ import annotations

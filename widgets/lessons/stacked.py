@@ -1,7 +1,6 @@
 """Two graphs, one above the other: a program's, and the one that create_graph=True records during its backward pass.
 
 What lives here: `stacked(program, **inputs)`; choosing an edge of the first graph shows the nodes of the second that its rule made.
-What does not: which nodes those are (minigrad.tracing.trace, layer 1), the same in the live graph view (%graph --second y).
 """
 
 from __future__ import annotations

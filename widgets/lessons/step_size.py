@@ -1,8 +1,7 @@
 """The step-size lesson: the error of a difference quotient against its step h, and why smaller is not always better.
 
-What lives here: `step_size(f, x)`, the log-log picture with a slider for h and the subtraction written out digit by digit.
-Every number is real float arithmetic: the quotients call `f` at x + h and x - h, the reference slope is the engine's.
-What does not: differentiation itself (minigrad.Value).
+What lives here: `step_size(f, x)`, the log-log picture with a slider for h and the subtraction written out digit by digit. Every number is
+real float arithmetic: the quotients call `f` at x + h and x - h, the reference slope is the engine's.
 """
 
 from __future__ import annotations

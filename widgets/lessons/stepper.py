@@ -1,7 +1,7 @@
 """S1, the stepper: values flow forward through a program, then gradients flow back, one event at a time.
 
 What lives here: `stepper(f, **inputs)`, which takes a formula or a few assignments as text (and then offers a box to edit them) or a
-function of Values, and hands the result to the graph view. What does not: drawing, stepping and sliders (widgets.graph), derivatives.
+function of Values, and hands the result to the graph view.
 """
 
 from __future__ import annotations

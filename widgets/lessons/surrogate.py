@@ -2,7 +2,6 @@
 
 What lives here: `surrogate(f, x)` for ReLU and four operations written as autograd.Function, or the learner's own. The gradient comes from
 the engine's backward pass, the true slope from the function's own values on both sides of x, so that a rule that differs is seen.
-What does not: derivatives (minigrad), the exercises (minigrad.course), how a Function looks in a graph (minigrad.tracing.trace).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """%lesson: how far you are, and where to go next. %%predict: first the guess, then the run. %where: the wrong node.
 
-What lives here: two tables from the local progress file. What does not: checks and hints (minigrad.course). Nothing leaves the machine.
+What lives here: two tables from the local progress file. Nothing leaves the machine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """%grads and %reset_grads: all Values and Tensors of the notebook at a glance.
 
-What lives here: the table and the reset. What does not: how a single graph is shown. Only names are read: nothing is computed or kept.
+What lives here: the table and the reset. Only names are read: nothing is computed or kept.
 """
 
 from __future__ import annotations

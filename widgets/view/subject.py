@@ -1,7 +1,7 @@
 """What a view shows: a learner's recorded computation, under the learner's names, and where its inputs stand.
 
-What lives here: reading the graph, and its numbers where the sliders stand. What does not: derivatives (the engine), folds, pictures,
-widgets. Nothing here keeps anything of the learner's alive, and no slider changes anything of it.
+What lives here: reading the graph, and its numbers where the sliders stand. Nothing here keeps anything of the learner's alive, and no
+slider changes anything of it.
 """
 
 from __future__ import annotations

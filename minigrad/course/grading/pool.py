@@ -1,6 +1,6 @@
 """Grading submissions, one after the other or many at a time: processes of this machine, or a Dask cluster.
 
-What lives here: what is done with one submission, and who does it. What does not: finding submissions, the journal, what comes out.
+What lives here: what is done with one submission, and who does it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Which points rest on inputs that are drawn for each student.
 
 What lives here: `fresh_share`, measured by grading on drawn inputs what the reference solution gives for the published ones. Where that
-passes, the probe judges a property (a count, a yes or no), and a program could claim it without any work on its own inputs. What does not:
-any answer of a student.
+passes, the probe judges a property (a count, a yes or no), and a program could claim it without any work on its own inputs.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who is in the class, and what the instructor has decided: the list of students, and marks.csv.
 
-What lives here: reading both, joining them with the records of the journal, and the rows that all tables and pages are made of. What does
-not: writing anything but the empty marks.csv of a first run. A line that cannot be understood is named and never stops the rest.
+What lives here: reading both, joining them with the records of the journal, and the rows that all tables and pages are made of. A line
+that cannot be understood is named and never stops the rest.
 """
 
 from __future__ import annotations

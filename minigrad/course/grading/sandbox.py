@@ -1,9 +1,9 @@
 """What the operating system refuses a submission: other files and their rights, the network, new processes, signals to others.
 
 What lives here: limits of a process, and on Linux Landlock (files), seccomp (system calls), namespaces (the network, a small disk), and
-another user where the grader runs as root; each is asked for, and `measured` finds out by trying which of them hold. What does not:
-running anything. This file travels into the kit. An audit hook stands behind all of it; on systems without the rest it stands alone, and
-code that reaches past Python can get around it.
+another user where the grader runs as root; each is asked for, and `measured` finds out by trying which of them hold. This file travels
+into the kit. An audit hook stands behind all of it; on systems without the rest it stands alone, and code that reaches past Python can get
+around it.
 """
 
 from __future__ import annotations
