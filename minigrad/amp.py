@@ -35,12 +35,12 @@ WIDEST = {"cat", "stack", "index_copy"}
 
 def _precision(op):
     """ "low", "float32", "widest" or None, remembered on the row."""
-    found = op.__dict__.get("precision", 0)
-    if found == 0:
+    precision = op.__dict__.get("precision", 0)
+    if precision == 0:
         key = next((k for k, row in TABLE.items() if row is op), op.name)
-        found = "low" if key in LOW else "float32" if key in FLOAT32 else "widest" if key in WIDEST else None
-        op.precision = found
-    return found
+        precision = "low" if key in LOW else "float32" if key in FLOAT32 else "widest" if key in WIDEST else None
+        op.precision = precision
+    return precision
 
 
 class autocast(Handler, Mode):
@@ -212,7 +212,7 @@ class GradScaler:
         self._unscale(optimizer, False)
 
     def _unscale(self, optimizer, allow_half):
-        found = False
+        overflow = False
         with no_grad():
             for group in optimizer.param_groups:
                 for p in group["params"]:
@@ -222,8 +222,8 @@ class GradScaler:
                     if not allow_half and g.array.dtype == np.float16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     g.mul_(1.0 / self._scale)
-                    found = found or not np.isfinite(g.array).all()
-        self._stages[id(optimizer)] = ("unscaled", found)
+                    overflow = overflow or not np.isfinite(g.array).all()
+        self._stages[id(optimizer)] = ("unscaled", overflow)
 
     def step(self, optimizer, *args, **kwargs):
         """optimizer.step(), unless a gradient is inf or nan; then nothing happens and None is returned.
@@ -239,9 +239,9 @@ class GradScaler:
             raise RuntimeError("step() has already been called since the last update().")
         if id(optimizer) not in self._stages:
             self._unscale(optimizer, False)
-        found = self._stages[id(optimizer)][1]
-        self._stages[id(optimizer)] = ("stepped", found)
-        return None if found else optimizer.step(*args, **kwargs)
+        overflow = self._stages[id(optimizer)][1]
+        self._stages[id(optimizer)] = ("stepped", overflow)
+        return None if overflow else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale=None):
         """Adapt the scale to what happened since the last call, or set it. Call it once per iteration, after the steps.
@@ -256,7 +256,7 @@ class GradScaler:
         else:
             if not self._stages:
                 raise AssertionError("No inf checks were recorded prior to update.")
-            if any(found for _, found in self._stages.values()):
+            if any(result for _, result in self._stages.values()):
                 self._scale, self._growth_tracker = self._scale * self._backoff_factor, 0
             else:
                 self._growth_tracker += 1

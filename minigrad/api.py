@@ -317,8 +317,8 @@ def _copy_of(function, name):
 
     @functools.wraps(function)
     def copied(*args, **kwargs):
-        found = function(*args, **kwargs)
-        return tuple([clone(x) for x in found]) if isinstance(found, tuple) else clone(found)
+        view = function(*args, **kwargs)
+        return tuple([clone(x) for x in view]) if isinstance(view, tuple) else clone(view)
 
     copied.__name__ = name
     return copied

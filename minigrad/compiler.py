@@ -48,8 +48,8 @@ class Trace(Handler):
     def __call__(self, op, inputs, params):
         number = float(params[0]) if op is E.pow_number else None
         if number is None and (params or loop_source(op) is None):
-            known = ", ".join(sorted({row.name for row in TABLE.values() if loop_source(row) is not None}))
-            raise Unfit(f"{op.name} is not one of the operations that can be fused ({known}, pow).")
+            row_names = ", ".join(sorted({row.name for row in TABLE.values() if loop_source(row) is not None}))
+            raise Unfit(f"{op.name} is not one of the operations that can be fused ({row_names}, pow).")
         names = tuple([self.name_of(x, op) for x in inputs])
         if not any(name[0] in "xv" for name in names):
             raise Unfit(f"{op.name} is computed from numbers alone; use Python's arithmetic for that.")
@@ -88,34 +88,34 @@ class Trace(Handler):
             for target, text in step:
                 lines.append(f"{target} = {target} + ({text})" if target in sums else f"{target} = {text}")
                 sums.add(target)
-        kept, again = _to_keep(values, lines)
+        saved, again = _to_keep(values, lines)
         load = [f"{x} = {x}_[i]" for x in inputs]
-        keep = [f"kept[{n}, i] = {out}" for n, out in enumerate(kept)]
-        given = ", ".join(x + "_" for x in inputs)
+        keep = [f"kept[{n}, i] = {out}" for n, out in enumerate(saved)]
+        argument = ", ".join(x + "_" for x in inputs)
         forward = [*load, *[f"{out} = {text}" for out, _, text in values], *keep, f"out[i] = {result}"]
-        fetch = [f"{out} = kept[{n}, i]" for n, out in enumerate(kept)]
+        fetch = [f"{out} = kept[{n}, i]" for n, out in enumerate(saved)]
         store = [f"d{i}[i] = {f'g_x{i}' if f'g_x{i}' in sums else 0}" for i in range(count)]
         backward = [*load, *fetch, *again, f"g_{result} = g[i]", *lines, *store]
         return (
-            f"def forward({given}, kept, out):\n    for i in range(out.size):\n" + _body(forward)
-            + f"\ndef backward(g, {given}, kept, {', '.join(f'd{i}' for i in range(count))}):\n    for i in range(g.size):\n"
+            f"def forward({argument}, kept, out):\n    for i in range(out.size):\n" + _body(forward)
+            + f"\ndef backward(g, {argument}, kept, {', '.join(f'd{i}' for i in range(count))}):\n    for i in range(g.size):\n"
             + _body(backward)
-        ), len(kept)  # fmt: skip
+        ), len(saved)  # fmt: skip
 
 
 def _to_keep(values, lines):
     """Of the values that the backward lines read: those to keep, because a function would have to be called, and lines for the rest."""
     needed = set(re.findall(r"\bv\d+\b", "\n".join(lines)))
-    kept, again = [], []
+    selected, again = [], []
     for out, names, text in reversed(values):
         if out not in needed:
             continue
         if any(call in text for call in COSTLY):
-            kept.append(out)
+            selected.append(out)
         else:
             again.append(f"{out} = {text}")
             needed.update(names)
-    return kept, again[::-1]
+    return selected, again[::-1]
 
 
 def _body(lines: list[str]) -> str:
@@ -227,12 +227,12 @@ class CompiledFunction:
         (kind,) = kinds
         blanks = [wrap(np.empty(t.array.shape, t.array.dtype).view(Sample)) for t in tensors]
         trace = Trace(blanks)
-        given = iter(blanks)
+        saved_values = iter(blanks)
         with trace:
-            result = self.function(*[next(given) if isinstance(a, Variable) else a for a in args])
+            result = self.function(*[next(saved_values) if isinstance(a, Variable) else a for a in args])
         if not isinstance(result, Variable) or not trace.lines or id(result) not in trace.names:
             raise Unfit("it must return one tensor that it has computed.")
-        self._loop, kept = trace.source(trace.names[id(result)], len(tensors))
+        self._loop, saved = trace.source(trace.names[id(result)], len(tensors))
         key = self._loop, kind
         if key not in _kernels:
             from .kernels.fused_numba import build
@@ -251,7 +251,7 @@ class CompiledFunction:
                 values = None
             if values is None or holders(values):
                 first = tensors[0].array
-                values = np.empty((kept, first.size), first.dtype)
+                values = np.empty((saved, first.size), first.dtype)
             out = row.call(*tensors, values)
             spare[:] = (values,)
             return out
@@ -297,7 +297,7 @@ def _make_row(function, args, forward, backward) -> Op:
         f"forward = lambda {listed}, kept: run(kept, {listed})\njoint_rule = {joint_rule}\nrules = {{\n{rules}}}", scope
     )  # noqa: S102
     row = Op("fused", scope["forward"], GENERAL, args=" ".join(names), joint_rule=scope["joint_rule"], **scope["rules"])
-    for key in [key for key, known in TABLE.items() if known is row]:
+    for key in [key for key, other in TABLE.items() if other is row]:
         del TABLE[key]
     return row
 

@@ -89,8 +89,8 @@ class Distribution:
             )
 
     def __repr__(self):
-        shown = [(name, getattr(self, name)) for name in self.parameters]
-        texts = [f"{name}: {p.item() if p.numel() == 1 else p.size()}" for name, p in shown]
+        text = [(name, getattr(self, name)) for name in self.parameters]
+        texts = [f"{name}: {p.item() if p.numel() == 1 else p.size()}" for name, p in text]
         return f"{type(self).__name__}({', '.join(texts)})"
 
     parameters: tuple = ()
@@ -223,8 +223,8 @@ class Categorical(Distribution):
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: Any = None):
         if (probs is None) == (logits is None):
             raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        given, name = (probs, "probs") if logits is None else (logits, "logits")
-        if given.ndim < 1:
+        argument, name = (probs, "probs") if logits is None else (logits, "logits")
+        if argument.ndim < 1:
             raise ValueError(f"`{name}` parameter must be at least one-dimensional.")
         if probs is not None:
             self.probs = probs

@@ -77,13 +77,13 @@ def _encode(x: Any, saved: _Saved, where: str) -> Any:
             saved.numbers[id(owner)] = len(saved.arrays)
             saved.arrays.append(in_order(owner) if isinstance(x, Tensor) else owner)
         kind = "Parameter" if isinstance(x, Parameter) else "Tensor" if isinstance(x, Tensor) else "ndarray"
-        found = {"kind": kind, "array": saved.numbers[id(owner)]}
+        record = {"kind": kind, "array": saved.numbers[id(owner)]}
         if owner is not array or not array.flags.c_contiguous:
-            found["place"] = [offset, array.shape, strides]
+            record["place"] = [offset, array.shape, strides]
         if isinstance(x, Tensor):
             saved.tensors[id(x)] = len(saved.tensors)
-            found["requires_grad"] = x.requires_grad
-        return found
+            record["requires_grad"] = x.requires_grad
+        return record
     if isinstance(x, np.generic):
         return _encode(x.item(), saved, where)
     if isinstance(x, Size):

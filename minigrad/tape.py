@@ -91,9 +91,9 @@ class Tape:
             if not parents:
                 continue
             if rule is None:
-                known = ", ".join(CODES)
+                op_names = ", ".join(CODES)
                 raise ValueError(
-                    f"the tape cannot replay an operation called {op!r}: it knows {known}, and powers such as '**2'."
+                    f"the tape cannot replay an operation called {op!r}: it knows {op_names}, and powers such as '**2'."
                 )
             fixed = rule.name == "**" and len(parents) == 1
             if rule.row is not None and rule.name not in rows:
@@ -121,10 +121,10 @@ class Tape:
         import numpy as np
 
         values, grads, leaves = self._values, self._grads, [ref() for ref in self._objects]
-        kept = values[self._leaves].tolist()
+        saved = values[self._leaves].tolist()
         try:
             now = [
-                last if leaf is None else getattr(leaf, self._value) for leaf, last in zip(leaves, kept, strict=True)
+                last if leaf is None else getattr(leaf, self._value) for leaf, last in zip(leaves, saved, strict=True)
             ]
             values[self._leaves] = array("d", now)
         except TypeError:
@@ -200,9 +200,9 @@ class Tape:
         walk, shape = _shape(graph)
         if shape != self._shape:
             raise ValueError(_difference(self._shape, shape))
-        ours = dict(zip(self._walk, walk, strict=True))
-        self._values[:] = [graph.data[ours[i]] for i in range(self.nodes)]
-        self._objects = [_weak(graph.objects[ours[i]]) for i in self._leaves.tolist()]
+        old_nodes = dict(zip(self._walk, walk, strict=True))
+        self._values[:] = [graph.data[old_nodes[i]] for i in range(self.nodes)]
+        self._objects = [_weak(graph.objects[old_nodes[i]]) for i in self._leaves.tolist()]
         self._root_object = _weak(graph.objects[graph.root])
 
     def _id(self, leaf: Any) -> int:

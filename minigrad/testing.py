@@ -54,15 +54,15 @@ def _difference(actual, expected, rtol, atol, equal_nan, check_dtype, check_stri
                 f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {missing}\n"
                 f"Additional keys in the actual mapping: {more}{where}"
             )
-        found = (_difference(actual[k], expected[k], *options, f"{item}[{k!r}]") for k in actual)
-        return next((problem for problem in found if problem is not None), None)
+        result = (_difference(actual[k], expected[k], *options, f"{item}[{k!r}]") for k in actual)
+        return next((problem for problem in result if problem is not None), None)
     if _is_sequence(actual) and _is_sequence(expected):
         if len(actual) != len(expected):
             return f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
-        found = (
+        result = (
             _difference(a, b, *options, f"{item}[{i}]") for i, (a, b) in enumerate(zip(actual, expected, strict=True))
         )
-        return next((problem for problem in found if problem is not None), None)
+        return next((problem for problem in result if problem is not None), None)
     if actual is None or expected is None:
         return None if actual is expected else f"None mismatch: {actual} is not {expected}{where}"
     number = not isinstance(actual, Variable | np.ndarray) and not isinstance(expected, Variable | np.ndarray)
@@ -71,7 +71,7 @@ def _difference(actual, expected, rtol, atol, equal_nan, check_dtype, check_stri
             TypeError, f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}."
         )
     a, b = (_tensor(x) for x in (actual, expected))
-    for name, ours, theirs in (
+    for name, actual_part, expected_part in (
         ("shape", a.shape, b.shape),
         ("dtype", a.dtype, b.dtype),
         ("stride()", a.stride(), b.stride()),
@@ -79,8 +79,8 @@ def _difference(actual, expected, rtol, atol, equal_nan, check_dtype, check_stri
         checked = not number and (
             name == "shape" or (name == "dtype" and check_dtype) or (name == "stride()" and check_stride)
         )
-        if checked and ours != theirs:
-            return f"The values for attribute '{name}' do not match: {ours} != {theirs}.{where}"
+        if checked and actual_part != expected_part:
+            return f"The values for attribute '{name}' do not match: {actual_part} != {expected_part}.{where}"
     problem = _numbers(a.array, b.array, rtol, atol, equal_nan, number, dtypes.promote_types(a.dtype, b.dtype))
     return None if problem is None else problem + where
 
@@ -118,10 +118,10 @@ def _numbers(a, b, rtol, atol, equal_nan, number, kind):
         away = np.where(close, 0, np.abs(np.asarray(x - y).astype(fine)))
         relative = np.where(close, 0, away / np.abs(np.asarray(y).astype(fine)))
     if not np.ndim(close):
-        shown = f"{int(away.item())}" if wide is object else f"{away.item()}"
+        displayed = f"{int(away.item())}" if wide is object else f"{away.item()}"
         allowed = ("", "") if exact else (f" (up to {atol} allowed)", f" (up to {rtol} allowed)")
         head = f"Scalars are not {'equal' if exact else 'close'}!\n\nExpected {b.item()} but got {a.item()}.\n"
-        return f"{head}Absolute difference: {shown}{allowed[0]}\nRelative difference: {relative.item()}{allowed[1]}"
+        return f"{head}Absolute difference: {displayed}{allowed[0]}\nRelative difference: {relative.item()}{allowed[1]}"
     wrong = int(np.size(close) - np.count_nonzero(close))
     lines = [f"Mismatched elements: {wrong} / {np.size(close)} ({wrong / np.size(close):.1%})"]
     for name, values, limit in (("absolute", away, atol), ("relative", relative, rtol)):

@@ -93,9 +93,9 @@ def _saved(node):
     """{name: value} of what a node saved, each under PyTorch's name where it has one."""
     if node.op is None:
         return {"saved_tensors": node.saved_tensors} if hasattr(node, "saved_tensors") else {}
-    theirs = {ours: name for name, ours in node.op.saved_as.items()}
+    torch_name = {own_name: name for name, own_name in node.op.saved_as.items()}
     slots = [s for s in type(node).__slots__ if not s.endswith(("_version", "_counter"))]
-    return {theirs.get(s, s): getattr(node, f"_saved_{s}") for s in slots if hasattr(type(node), f"_saved_{s}")}
+    return {torch_name.get(s, s): getattr(node, f"_saved_{s}") for s in slots if hasattr(type(node), f"_saved_{s}")}
 
 
 def make_dot(var, params=None, show_attrs=False, show_saved=False, max_attr_chars=50):

@@ -93,7 +93,7 @@ def _all() -> list[Mutant]:
         (f"{js}/lesson.js", "if (answered && !this.#next.length) made.update(c);", "made.update(c);", f"{FRONT}[lesson.test.mjs]"),
         (f"{js}/film.js", "return a <= k && k <= b;", "return a <= k && k < b;", f"{FRONT}[film.test.mjs]"),
         # the engine
-        ("minigrad/autograd/engine.py", "elif number < found:", "elif number > found:", "tests/engine/test_core_engine.py"),
+        ("minigrad/autograd/engine.py", "elif number < number_of_leaf:", "elif number > number_of_leaf:", "tests/engine/test_core_engine.py"),
         ("minigrad/autograd/engine.py", "if node.frees and not keep_graph:", "if node.frees:", "tests/engine/test_core_engine.py"),
         ("minigrad/autograd/engine.py", "sums[number] = g if sums[number] is None else sums[number] + g", "sums[number] = g",
          "tests/engine/test_core_engine.py", "tests/engine/test_reference.py"),
@@ -106,7 +106,7 @@ def _all() -> list[Mutant]:
          "tests/engine/test_rows.py"),
         ("minigrad/ops/reduce.py", "before(cumprod_(x, dim), dim, 1) * backwards(", "cumprod_(x, dim) * backwards(", "tests/engine/test_rows.py"),
         ("minigrad/ops/losses.py", "return (t + 1 - y) * sigmoid(x) - t", "return (t + y) * sigmoid(x) - t", "tests/nn/test_reference.py", "tests/nn/test_functional.py"),
-        ("minigrad/ops/losses.py", "kept = y != ignore_index", "kept = y >= 0", "tests/nn/test_functional.py", "tests/nn/test_reference.py"),
+        ("minigrad/ops/losses.py", "counted = y != ignore_index", "counted = y >= 0", "tests/nn/test_functional.py", "tests/nn/test_reference.py"),
         ("minigrad/tensors/indexing.py", "return select(x, dim, i % size)", "return select(x, dim, abs(i))", "tests/engine/test_methods.py", "tests/engine/test_core_engine.py"),
         ("minigrad/optim/adam.py", "(lr / (1 - betas[0] ** t))", "(lr / (1 - betas[1] ** t))", "tests/optim"),
         ("minigrad/optim/lr_scheduler.py", "is None else epoch\n        with self._stepping():\n            closed", "is None else 0\n        with self._stepping():\n            closed", "tests/optim"),
@@ -119,7 +119,7 @@ def _all() -> list[Mutant]:
         # compiled steps
         ("minigrad/program/surroundings.py", "fixed(then) and repr(now) == repr(then)", "fixed(then) and now == then", "tests/engine/test_fusion.py"),
         ("minigrad/program/surroundings.py", "self.attributes_read & OF_MEMORY", "set()", "tests/engine/test_fusion.py"),
-        ("minigrad/program/surroundings.py", 'self.guard(f"({place} is {known} or same({place}, {known}))")', "pass", "tests/engine/test_program.py"),
+        ("minigrad/program/surroundings.py", 'self.guard(f"({place} is {expected} or same({place}, {expected}))")', "pass", "tests/engine/test_program.py"),
         # marks
         ("minigrad/course/judge.py", "score = 0.0  # no points", "pass  # no points", "tests/course/test_judge.py", "tests/course/test_exercises.py"),
         ("minigrad/course/judge.py", "for p in ex.probes if p.name in right) /", "for p in ex.probes if p.name not in right) /", "tests/course/test_judge.py"),
@@ -130,7 +130,7 @@ def _all() -> list[Mutant]:
         ("minigrad/course/grading/roll.py", "if mark.points is None:\n                row", "if mark.points == 0:\n                row", "tests/course/test_grade.py"),
         # words that both use
         ("minigrad/words.py", "rounding=ROUND_HALF_UP", "rounding=ROUND_UP", "tests/test_doctests.py", model),
-        ("minigrad/autograd/gradcheck.py", "{mine / true:.4g}", "{true / mine:.4g}", "tests/autograd/test_instruments.py"),
+        ("minigrad/autograd/gradcheck.py", "{analytic / true:.4g}", "{true / analytic:.4g}", "tests/autograd/test_instruments.py"),
         ("minigrad/values/real.py", "return None if high < low else 0.5", "return None if high > low else 0.5", "tests/engine/test_scalar.py", "tests/engine/test_trace.py"),
     ]  # fmt: skip
     return [Mutant(file, old, new, tuple(tests)) for file, old, new, *tests in rows]

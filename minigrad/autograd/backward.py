@@ -161,8 +161,8 @@ def backward(
         _run(roots, keep, create_graph)
         return
     retained = {id(x) for x in inputs if isinstance(x, Variable) and x.retains_grad}  # the pass itself adds to these
-    found = _capture(roots, inputs, keep, create_graph, leaves=False)
-    for x, g in {id(x): (x, g) for x, g in zip(inputs, found, strict=True) if isinstance(x, Variable)}.values():
+    gradients = _capture(roots, inputs, keep, create_graph, leaves=False)
+    for x, g in {id(x): (x, g) for x, g in zip(inputs, gradients, strict=True) if isinstance(x, Variable)}.values():
         if g is not None and id(x) not in retained:
             with set_grad_enabled(create_graph):
                 accumulate(x, g)
@@ -226,28 +226,28 @@ def grad(
                      allow_unused, False, materialize_grads)
             )  # fmt: skip
         return tuple([None if column[0] is None else stack(column) for column in zip(*rows, strict=True)])
-    found = _capture(roots_of(outputs, grads, create_graph), inputs, keep, create_graph)
-    if any([g is None for g in found]):
+    gradients = _capture(roots_of(outputs, grads, create_graph), inputs, keep, create_graph)
+    if any([g is None for g in gradients]):
         if not allow_unused:
-            unused = [g is None for g in found].index(True)
+            unused = [g is None for g in gradients].index(True)
             raise errors.new(
                 RuntimeError,
                 f"The differentiated Tensor at index {unused} appears to not have been used in the graph. Set allow_unused=True if "
                 "this is the desired behavior.",
                 instead="check that the outputs were computed from this very tensor, or pass allow_unused=True (you get None) or "
                 "materialize_grads=True (zeros).",
-                facts=UnusedInputs(tuple(inputs), tuple([g is not None for g in found])),
+                facts=UnusedInputs(tuple(inputs), tuple([g is not None for g in gradients])),
             )
         if materialize_grads:
-            if any([g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, found, strict=True)]):
+            if any([g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, gradients, strict=True)]):
                 raise errors.new(
                     RuntimeError, "materialize_grads cannot be used when the given input is a GradientEdge"
                 )
-            found = [
+            gradients = [
                 zeros_like(x, requires_grad=create_graph) if g is None else g
-                for x, g in zip(inputs, found, strict=True)
+                for x, g in zip(inputs, gradients, strict=True)
             ]
-    return tuple(found)
+    return tuple(gradients)
 
 
 def _run(roots: list[Any], keep_graph: bool, create_graph: bool, inputs: Any = None, capture: Any = None) -> None:

@@ -197,10 +197,10 @@ def topological_order(roots: Iterable[Node]) -> list[Node]:
             if edge is not None:
                 target = edge[0]
                 if type(target) is AccumulateGrad:
-                    found = place.get(target)
-                    if found is None:
+                    number_of_leaf = place.get(target)
+                    if number_of_leaf is None:
                         place[target] = number
-                    elif number < found:
+                    elif number < number_of_leaf:
                         del place[target]  # insert it again, after this node and in the order of its edges
                         place[target] = number
                 elif target not in place:
@@ -272,13 +272,13 @@ def _capture(
     graph: Any,
 ) -> bool:
     """Store the gradients of the node that were asked for. Returns whether there were any."""
-    asked = False
+    requested = False
     for number, value in enumerate(g if type(g) is list else [g]):
         if (node, number) in capture:
-            asked = True
+            requested = True
             if value is not None:
                 capture[node, number] = value if graph else wrap(np.asarray(value))
-    return asked
+    return requested
 
 
 # Gradients fit their tensor ----------------------------------------------------------------------------------------------

@@ -45,8 +45,8 @@ def push(
         return _push_linear(op, inputs, params, tangents)
     values = _values(op, inputs, params, outs)
     if op.jvp is not None:
-        given = tangents if _first_name(op.jvp) == "ts" else tangents[0]
-        return _padded([op.jvp(given, *[values[name] for name in op.saves_of(op.jvp)])], outs)
+        argument = tangents if _first_name(op.jvp) == "ts" else tangents[0]
+        return _padded([op.jvp(argument, *[values[name] for name in op.saves_of(op.jvp)])], outs)
     if op.kind == MULTILINEAR:
         parts = [op(*inputs[:i], t, *inputs[i + 1 :], *params) for i, t in enumerate(tangents) if t is not None]
         return [_sum(parts)]
@@ -90,8 +90,8 @@ def _push_by_reverse(op: Op, inputs: Any, values: dict[str, Any], outs: Any, tan
                     sent.append(fit_tensor(r, x.array.shape, x.array.dtype, None))
                     ts.append(tangent)
     roots = [g for g in gs if g is not None]
-    found = grad(sent, roots, ts, create_graph=state.grad, allow_unused=True) if sent else [None] * len(roots)
-    remaining = iter(found)
+    grads = grad(sent, roots, ts, create_graph=state.grad, allow_unused=True) if sent else [None] * len(roots)
+    remaining = iter(grads)
     return [None if g is None else next(remaining) for g in gs]
 
 
@@ -156,26 +156,26 @@ class Level(Handler):
         # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
         for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
             if tangent is not None:
-                own = root is not None or not any(
+                is_new = root is not None or not any(
                     [tangent is x for x in pushed]
                 )  # or a write into the one would change the other
-                self.attach(t, tangent if own else clone(tangent), root)
+                self.attach(t, tangent if is_new else clone(tangent), root)
         return out
 
     def root(self, x: Any) -> Tensor:
         """The tensor that owns the tangent of `x`: a view has a part of that of the dual that it is a view of."""
-        found = x.meta.tangents.get(self.number) if x.meta is not None and x.meta.tangents else None
-        if found is not None:
-            return x if found.root is None else found.root
+        entry = x.meta.tangents.get(self.number) if x.meta is not None and x.meta.tangents else None
+        if entry is not None:
+            return x if entry.root is None else entry.root
         return base_of(x)
 
     def tangent(self, x: Any) -> Tensor | None:
         """The tangent of `x` at this level, or None. That of a view, once the storage was written to, is the view of its root's tangent."""
         if not isinstance(x, Variable) or state.inference:  # inference mode has no derivatives of any kind
             return None
-        found = x.meta.tangents.get(self.number) if x.meta is not None and x.meta.tangents else None
-        if found is not None and (found.root is None or found.version == x.version[0]):
-            return found.value
+        entry = x.meta.tangents.get(self.number) if x.meta is not None and x.meta.tangents else None
+        if entry is not None and (entry.root is None or entry.version == x.version[0]):
+            return entry.value
         if x.view_meta is None:
             return None
         root = self.root(x)
@@ -214,9 +214,9 @@ class Level(Handler):
             self.tangent(root) is None
         ):  # zeros like the tangent, which inside vmap may be one for each sample where `root` is not
             set_tangent(root, self.number, tangent.new_zeros(root.array.shape, dtype=root.dtype))
-        own = self.tangent(x)
-        if own is not tangent:
-            inplace.copy_(own, tangent, idempotent=idempotent)
+        own_tangent = self.tangent(x)
+        if own_tangent is not tangent:
+            inplace.copy_(own_tangent, tangent, idempotent=idempotent)
 
     def attach(self, x: Tensor, tangent: Tensor, root: Tensor | None = None) -> None:
         if state.inference:

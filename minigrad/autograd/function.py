@@ -101,7 +101,7 @@ class BackwardCFunction(FunctionCtx, Node):
     constant_outputs: Any  # numbers of the outputs without gradient
     recorded: bool
     _forward_cls: Any  # the Function
-    theirs: dict = {}  # what forward keeps on ctx under a name that the node needs for itself, such as ctx.shape
+    user_fields: dict = {}  # what forward keeps on ctx under a name that the node needs for itself, such as ctx.shape
 
     # Saved tensors ------------------------------------------------------------------------------------------------------
 
@@ -197,9 +197,9 @@ class BackwardCFunction(FunctionCtx, Node):
         if gs is None:
             gs = [None] * len(shapes)
         if self.materialize_grads:
-            left = () if self._materialize_non_diff_grads else self.constant_outputs
+            without_gradient = () if self._materialize_non_diff_grads else self.constant_outputs
             gs = [
-                wrap(np.zeros(n, kind)) if g is None and kind is not None and i not in left else g
+                wrap(np.zeros(n, kind)) if g is None and kind is not None and i not in without_gradient else g
                 for i, (g, n, kind) in enumerate(zip(gs, shapes, kinds, strict=True))
             ]
         function = self._forward_cls
@@ -213,7 +213,7 @@ class BackwardCFunction(FunctionCtx, Node):
             if function.backward is Function.backward and function.vjp is not Function.vjp
             else function.backward
         )
-        if self.theirs:
+        if self.user_fields:
             with self._as_forward_left_it():
                 sent = rule(self, *gs)
         else:
@@ -249,13 +249,13 @@ class BackwardCFunction(FunctionCtx, Node):
 
     @contextlib.contextmanager
     def _as_forward_left_it(self) -> Iterator[Any]:
-        ours = {name: getattr(self, name) for name in self.theirs if hasattr(self, name)}
-        for name, value in self.theirs.items():
+        node_fields = {name: getattr(self, name) for name in self.user_fields if hasattr(self, name)}
+        for name, value in self.user_fields.items():
             setattr(self, name, value)
         try:
             yield
         finally:
-            for name, value in ours.items():
+            for name, value in node_fields.items():
                 setattr(self, name, value)
 
     def _checked(self, value: Tensor | None, index: int, edges: Sequence[Any]) -> Tensor | None:
@@ -490,14 +490,14 @@ def _vmap_returns(returned: tuple[Any, ...]) -> tuple[Any, ...]:
     output, out_dims = returned
     count = len(output) if isinstance(output, tuple) else None
     if isinstance(out_dims, tuple) and len(out_dims) != count:
-        given, wanted = [
+        returned_dim, requested = [
             "*" if n is None else "TreeSpec(tuple, None, [" + ",\n  ".join("*" * n) + "])"
             for n in (len(out_dims), count)
         ]
         raise errors.new(
             RuntimeError,
             f"The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected out_dims={out_dims} to "
-            f"be compatible with the structure of `output`. out_dims has structure {given} but output has structure {wanted}. "
+            f"be compatible with the structure of `output`. out_dims has structure {returned_dim} but output has structure {requested}. "
             "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html",
         )
     return output, out_dims
@@ -513,7 +513,7 @@ def _apply(cls: Any, args: Any, separate: bool) -> Any:
     node.recorded = state.grad and any(node.needs_input_grad)
     node.edges = tuple([edge_of(t) for t in tensors]) if node.recorded else ()
     node.number = next_number()  # after the edges, which may have made nodes of views: an edge points to an older node
-    ours = {name: getattr(node, name) for name in _NAMES if hasattr(node, name)}
+    node_fields = {name: getattr(node, name) for name in _NAMES if hasattr(node, name)}
     levels = [h for h in state.handlers if isinstance(h, Level)]
     tangents = {level: [level.tangent(a) if isinstance(a, Variable) else None for a in args] for level in levels}
     outer = state.handlers
@@ -529,11 +529,13 @@ def _apply(cls: Any, args: Any, separate: bool) -> Any:
                 output = cls.forward(node, *args)
     finally:
         state.handlers = outer
-        theirs = {name: getattr(node, name) for name in _NAMES if getattr(node, name, None) is not ours.get(name)}
-        if theirs:
-            node.theirs = theirs
-            for name in theirs:
-                setattr(node, name, ours.get(name))
+        user_fields = {
+            name: getattr(node, name) for name in _NAMES if getattr(node, name, None) is not node_fields.get(name)
+        }
+        if user_fields:
+            node.user_fields = user_fields
+            for name in user_fields:
+                setattr(node, name, node_fields.get(name))
     several = isinstance(output, tuple)
     raw = output if several else (output,)
     if separate:
@@ -670,20 +672,20 @@ def _push(
     state.handlers = outer[: outer.index(level)]
     saved, node.saved = node.saved, [(t, t.version[0], None) for t in node.saved_for_forward]
     versions = [None if t is None else t.version[0] for t in tangents]
-    given = tangents
+    passed = tangents
     if node.materialize_grads:
-        given = [zeros_like(x) if t is None and _continuous(x) else t for x, t in zip(inputs, tangents, strict=True)]
+        passed = [zeros_like(x) if t is None and _continuous(x) else t for x, t in zip(inputs, tangents, strict=True)]
     try:
-        found = cls.jvp(node, *given)
+        result = cls.jvp(node, *passed)
     finally:
         state.handlers, node.saved = outer, saved
-    found = found if isinstance(found, tuple) else (found,)
-    if len(found) != len(outs):
+    result = result if isinstance(result, tuple) else (result,)
+    if len(result) != len(outs):
         raise errors.new(
             RuntimeError,
-            f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(found)})",
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(outs)} but got {len(result)})",
         )
-    for i, (out, t) in enumerate(zip(outs, found, strict=True)):
+    for i, (out, t) in enumerate(zip(outs, result, strict=True)):
         if t is not None and not isinstance(t, Variable):
             raise errors.new(RuntimeError, f"expected Variable or None (got {type(t).__name__}) for grad output {i}.")
         if not _continuous(out) or any(out is m for m in node.non_differentiable):
@@ -813,12 +815,12 @@ class _Vmapped(Function):
         with level:
             sent = ctx.cls.backward(inner, *[None if g is None else level.wrap(g, 0) for g in grads])
         sent = sent if isinstance(sent, tuple) else (sent,)
-        found = [None if g is None else level.unwrap(g, 0) for g in sent]
+        unwrapped = [None if g is None else level.unwrap(g, 0) for g in sent]
         return (
             None,
             None,
             None,
-            *[g if d is not None or g is None else g.sum(0) for g, d in zip(found, ctx.in_dims, strict=True)],
+            *[g if d is not None or g is None else g.sum(0) for g, d in zip(unwrapped, ctx.in_dims, strict=True)],
         )
 
     @staticmethod
@@ -828,13 +830,13 @@ class _Vmapped(Function):
         inner.__dict__.update(ctx.inner.__dict__)
         inner.to_save = tuple(inner.saved_for_forward)
         with level:
-            given = [
+            wrapped = [
                 t if t is None or d is None else level.wrap(t, 0)
                 for t, d in zip(tangents[3:], ctx.in_dims, strict=True)
             ]
-            found = ctx.cls.jvp(inner, *given)
-        found = found if isinstance(found, tuple) else (found,)
-        return tuple([None if t is None else level.unwrap(t, 0) for t in found])
+            result = ctx.cls.jvp(inner, *wrapped)
+        result = result if isinstance(result, tuple) else (result,)
+        return tuple([None if t is None else level.unwrap(t, 0) for t in result])
 
 
 class Error(Node):
@@ -879,9 +881,9 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
             "trying to differentiate twice a function that was marked with @once_differentiable",
             [None if t is None else _leaf_edge(t) for t in outputs],
         )
-        kept = [t for t in shells if t is not None]
-        error.shape, error.dtype = [t.array.shape for t in kept], [t.array.dtype for t in kept]
-        for number, t in enumerate(kept):
+        stored = [t for t in shells if t is not None]
+        error.shape, error.dtype = [t.array.shape for t in stored], [t.array.dtype for t in stored]
+        for number, t in enumerate(stored):
             t.edge, t.requires = (error, number), True
         return tuple(shells) if several else shells[0]
 

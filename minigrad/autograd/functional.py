@@ -207,10 +207,12 @@ def vjp(
         )
         vector = _vector(v, outputs, several_out, "vjp", create_graph, sentence)
     with set_grad_enabled(create_graph or state.grad):
-        found = _grad(outputs, inputs, vector, create_graph)
+        gradients = _grad(outputs, inputs, vector, create_graph)
         missing = "The output of the user-provided function is independent of input {}." + _STRICT
-        found = _filled(found, inputs, strict, create_graph, missing, _NO_JACOBIAN)
-    return _untuple(_finished(outputs, create_graph), several_out), _untuple(_finished(found, create_graph), several_in)
+        gradients = _filled(gradients, inputs, strict, create_graph, missing, _NO_JACOBIAN)
+    return _untuple(_finished(outputs, create_graph), several_out), _untuple(
+        _finished(gradients, create_graph), several_in
+    )
 
 
 _NO_INPUT_VECTOR = (
@@ -244,10 +246,10 @@ def jvp(
         pulled = _grad(outputs, inputs, cotangents, create_graph=True)
         _require(pulled, strict, _GRAD_INPUTS)
     with set_grad_enabled(create_graph or state.grad):
-        found = _grad(pulled, cotangents, vector, create_graph)
-        found = _filled(found, outputs, strict, create_graph, _TRICK, _NO_JACOBIAN)
+        gradients = _grad(pulled, cotangents, vector, create_graph)
+        gradients = _filled(gradients, outputs, strict, create_graph, _TRICK, _NO_JACOBIAN)
     return _untuple(_finished(outputs, create_graph), several_out), _untuple(
-        _finished(found, create_graph), several_out
+        _finished(gradients, create_graph), several_out
     )
 
 
@@ -304,20 +306,20 @@ def _rows(
         columns = _grad((out,), inputs, (wrap(eye),), create_graph, True, batched=True)
         blocks = [zeros_like(x).expand(n, *x.shape) if c is None else c for c, x in zip(columns, inputs, strict=True)]
     else:
-        kept: list[list[Tensor]] = [[] for _ in inputs]
+        saved: list[list[Tensor]] = [[] for _ in inputs]
         flat = out.reshape(-1)
         for j in range(n):
-            found = _grad((flat[j],), inputs, None, create_graph, True)
-            for i, (g, x) in enumerate(zip(found, inputs, strict=True)):
+            gradients = _grad((flat[j],), inputs, None, create_graph, True)
+            for i, (g, x) in enumerate(zip(gradients, inputs, strict=True)):
                 if strict and g is None:
                     raise RuntimeError(
                         f"Output {number} of the user-provided function is independent of input {i}." + _STRICT
                     )
                 if strict and create_graph and g is not None and not g.requires_grad:
                     raise RuntimeError(_NO_JACOBIAN.format(number))
-                kept[i].append(zeros_like(x) if g is None else g)
+                saved[i].append(zeros_like(x) if g is None else g)
         blocks = [
-            stack(rows) if rows else zeros_like(x).expand(0, *x.shape) for rows, x in zip(kept, inputs, strict=True)
+            stack(rows) if rows else zeros_like(x).expand(0, *x.shape) for rows, x in zip(saved, inputs, strict=True)
         ]
     return tuple([b.reshape(*out.shape, *x.shape) for b, x in zip(blocks, inputs, strict=True)])
 
@@ -343,8 +345,8 @@ def _forward_jacobian(
         several_out, outputs = _as_tuple(func(*xs), "outputs of the user-provided function", "jacobian")
         return outputs
 
-    found = jacfwd(called, tuple(range(len(inputs))))(*inputs)
-    return _untuple(_finished(found, state.grad), several_out, several_in)
+    jacobians = jacfwd(called, tuple(range(len(inputs))))(*inputs)
+    return _untuple(_finished(jacobians, state.grad), several_out, several_in)
 
 
 def hessian(
@@ -371,12 +373,12 @@ def hessian(
     def gradient(*xs: Tensor) -> Any:
         if outer_jacobian_strategy == "forward-mode":
             xs = tuple([x if x.requires_grad else _detached(alias(x)) if x.meta is None else _leaf(x) for x in xs])
-        found = jacobian(one_number, xs, create_graph=True)
-        _require(found, strict, _JACOBIAN)
-        return found
+        result = jacobian(one_number, xs, create_graph=True)
+        _require(result, strict, _JACOBIAN)
+        return result
 
-    found = jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
-    return _untuple(found, several, several)
+    result = jacobian(gradient, inputs, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return _untuple(result, several, several)
 
 
 def _leaf(x: Tensor) -> Tensor:
@@ -409,9 +411,9 @@ def _gradient(
     was_tuple, outputs = _as_tuple(func(*inputs), "outputs of the user-provided function", function)
     _require(outputs, strict, _OUTPUTS)
     _check_number(was_tuple, outputs, function)
-    found = _grad(outputs, inputs, create_graph=True)
-    _require(found, strict, _JACOBIAN)
-    return several, inputs, v, outputs, found
+    gradients = _grad(outputs, inputs, create_graph=True)
+    _require(gradients, strict, _JACOBIAN)
+    return several, inputs, v, outputs, gradients
 
 
 def vhp(
@@ -425,10 +427,10 @@ def vhp(
     with enable_grad():
         several, inputs, v, outputs, gradient = _gradient(func, inputs, v, create_graph, strict, "vhp")
     with set_grad_enabled(create_graph or state.grad):
-        found = _grad(gradient, inputs, v, create_graph)
+        gradients = _grad(gradient, inputs, v, create_graph)
         missing = "The jacobian of the user-provided function is independent of input {}." + _STRICT
-        found = _filled(found, inputs, strict, create_graph, missing, _NO_HESSIAN)
-    return _finished(outputs, create_graph)[0], _untuple(_finished(found, create_graph), several)
+        gradients = _filled(gradients, inputs, strict, create_graph, missing, _NO_HESSIAN)
+    return _finished(outputs, create_graph)[0], _untuple(_finished(gradients, create_graph), several)
 
 
 def hvp(
@@ -445,9 +447,9 @@ def hvp(
         pulled = _grad(gradient, inputs, cotangents, create_graph=True)
         _require(gradient, strict, _HESSIAN)
     with set_grad_enabled(create_graph or state.grad):
-        found = _grad(pulled, cotangents, v, create_graph)
-        found = _filled(found, inputs, strict, create_graph, _DOUBLE_TRICK, _NO_HESSIAN)
-    return _finished(outputs, create_graph)[0], _untuple(_finished(found, create_graph), several)
+        gradients = _grad(pulled, cotangents, v, create_graph)
+        gradients = _filled(gradients, inputs, strict, create_graph, _DOUBLE_TRICK, _NO_HESSIAN)
+    return _finished(outputs, create_graph)[0], _untuple(_finished(gradients, create_graph), several)
 
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]

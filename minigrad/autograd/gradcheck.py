@@ -321,11 +321,11 @@ def _forward(
         columns = []
         for direction in _directions(x, fast):
             with forward_ad.dual_level():
-                given = [
+                duals = [
                     forward_ad.make_dual(v.detach(), wrap(np.zeros_like(v.array))) if _checked(v) else v for v in inputs
                 ]
-                given[i] = forward_ad.make_dual(x.detach(), wrap(_along(x, direction)))
-                outs = [_as_tuple(func(*given))[j] for j in places]
+                duals[i] = forward_ad.make_dual(x.detach(), wrap(_along(x, direction)))
+                outs = [_as_tuple(func(*duals))[j] for j in places]
                 pushed = [forward_ad.unpack_dual(o).tangent for o in outs]
                 columns.append(
                     [
@@ -354,22 +354,22 @@ def _mismatch(
     """PyTorch's error with both Jacobians; its note names the entry that differs most."""
     off = ~np.isclose(a, n, rtol, atol, equal_nan=True)
     worst = np.unravel_index(int(np.nan_to_num(np.abs(a - n), nan=np.inf).argmax()), a.shape)
-    mine, true = a[worst], n[worst]
+    analytic, true = a[worst], n[worst]
     hint = ""
-    if true and np.isfinite(mine) and np.allclose(a, -n, rtol, atol):
+    if true and np.isfinite(analytic) and np.allclose(a, -n, rtol, atol):
         hint = "The whole gradient has the wrong sign."
     elif not a.any():
         hint = "The gradient is zero everywhere: a factor of grad_output is missing, or the graph is cut."
     elif a.shape[0] == a.shape[1] and np.allclose(a, n.T, rtol, atol):
         hint = "It is the transpose of what it should be."
-    elif true and np.isfinite(mine / true) and np.allclose(a, n * (mine / true), rtol, atol):
-        hint = f"The whole gradient is {mine / true:.4g} times what it should be."
+    elif true and np.isfinite(analytic / true) and np.allclose(a, n * (analytic / true), rtol, atol):
+        hint = f"The whole gradient is {analytic / true:.4g} times what it should be."
     return errors.new(
         GradcheckError,
         f"Jacobian {'computed with forward mode ' if forward else ''}mismatch for output {output} with respect to input {position},\n"
         f"numerical:{wrap(n)!r}\nanalytical:{wrap(a)!r}\n",
         f"{int(off.sum())} of {a.size} entries differ. The worst: input {position}, entry {int(worst[0])}, against output {output}, entry "
-        f"{int(worst[1])}: your rule gives {mine:.6g}, differences give {true:.6g}.",
+        f"{int(worst[1])}: your rule gives {analytic:.6g}, differences give {true:.6g}.",
         hint,
         "differentiate forward by hand for that one entry and compare with what backward returns.",
         "chapter 18, Instruments",
@@ -377,7 +377,7 @@ def _mismatch(
             output,
             position,
             f"input {position}, entry {int(worst[0])}, against output {output}, entry {int(worst[1])}",
-            mine,
+            analytic,
             true,
         ),
     )
@@ -437,10 +437,10 @@ def _check_undefined(func: Callable[..., Any], inputs: tuple[Tensor, ...], diff:
     count = len(_differentiable(func(*inputs)))
     for hidden in [range(count), *([[j] for j in range(count)] if count > 1 else [])]:
         outs = _differentiable(func(*inputs))
-        shown = [_undefined([o])[0] if j in hidden else o for j, o in enumerate(outs)]
+        passed = [_undefined([o])[0] if j in hidden else o for j, o in enumerate(outs)]
         xs = [inputs[i] for i in diff]
         try:
-            found = grad(shown, xs, [zeros_like(o) for o in shown], allow_unused=True)
+            grads = grad(passed, xs, [zeros_like(o) for o in passed], allow_unused=True)
         except RuntimeError as error:
             warnings.warn(
                 "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may break existing "
@@ -452,7 +452,7 @@ def _check_undefined(func: Callable[..., Any], inputs: tuple[Tensor, ...], diff:
                 'Expected backward function to handle undefined output grads. Please look at "Notes about undefined output gradients" in '
                 '"tools/autograd/derivatives.yaml"'
             ) from error
-        if any(g is not None and g.array.any() for g in found):
+        if any(g is not None and g.array.any() for g in grads):
             raise GradcheckError(
                 'Expected all input grads to be undefined or zero when all output grads are undefined or zero. Please look at "Notes '
                 "about undefined "
@@ -483,8 +483,8 @@ def gradgradcheck(
     gradcheck. Raises AssertionError if neither check is wanted."""
     if not (check_fwd_over_rev or check_rev_over_rev):
         raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
-    for name, asked in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
-        if asked and not check_rev_over_rev:
+    for name, vectors in (("check_undefined_grad", check_undefined_grad), ("check_batched_grad", check_batched_grad)):
+        if vectors and not check_rev_over_rev:
             raise AssertionError(f"Setting {name}=True requires check_rev_over_rev to be True")
     inputs = _as_tuple(inputs)
     if grad_outputs is None:

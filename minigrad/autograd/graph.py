@@ -211,13 +211,13 @@ class _Kept(Handler):
             return handle
         array = tensor.array
         place = (address(array), array.shape, array.strides, array.dtype, tensor.version[0])
-        known = self.tid_to_weakhandle.get(place)
-        if known is None or known not in self.original or self.original[known][0].version is not tensor.version:
-            known = self.tid_to_weakhandle[place] = _Handle()
+        entry = self.tid_to_weakhandle.get(place)
+        if entry is None or entry not in self.original or self.original[entry][0].version is not tensor.version:
+            entry = self.tid_to_weakhandle[place] = _Handle()
             value = wrap(array)
             value.version = tensor.version
-            self.original[known] = value, tensor.version[0]
-        return known
+            self.original[entry] = value, tensor.version[0]
+        return entry
 
     def unpack(self, handle: _Handle) -> Tensor:
         if handle in self.cloned:
@@ -331,8 +331,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
             waiting = buffers[running]
             waiting[0] -= 1
             waiting[1][i] = g
-            left = waiting[0]
-        if left == 0:
+            remaining = waiting[0]
+        if remaining == 0:
             fn(waiting[1] if mode == "all" else g)
 
     return _Handles([t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors) if t.requires_grad])

@@ -134,13 +134,13 @@ class EventList(list):
             events.sort(key=lambda e: getattr(e, sort_by), reverse=True)
         if top_level_events_only:
             events = [e for e in events if getattr(e, "cpu_parent", None) is None]
-        shown = events[: None if row_limit < 0 else row_limit]
+        text = events[: None if row_limit < 0 else row_limit]
         total = self.self_cpu_time_total or 1e-9
         columns = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
         columns += ["CPU Mem", "Self CPU Mem"] if self.memory else []
         columns += ["# of Calls"] + (["Input Shapes"] if self.shapes else [])
         rows = []
-        for e in shown:
+        for e in text:
             name = e.key if len(e.key) <= max_name_column_width else e.key[: max_name_column_width - 3] + "..."
             row = [name, f"{100 * e.self_cpu_time_total / total:.2f}%", _time(e.self_cpu_time_total),
             f"{100 * e.cpu_time_total / total:.2f}%",
@@ -170,11 +170,11 @@ class EventList(list):
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
         """One row per name (and input shapes)."""
-        found: dict = {}
+        averages: dict = {}
         for e in self:
             key = (e.name, str(e.input_shapes) if group_by_input_shape else "")
-            found.setdefault(key, FunctionEventAvg(e.name, e.input_shapes if group_by_input_shape else ())).add(e)
-        return EventList(found.values(), self.total, group_by_input_shape, self.memory)
+            averages.setdefault(key, FunctionEventAvg(e.name, e.input_shapes if group_by_input_shape else ())).add(e)
+        return EventList(averages.values(), self.total, group_by_input_shape, self.memory)
 
     def export_chrome_trace(self, path: Any) -> None:
         """The events as JSON for chrome://tracing or ui.perfetto.dev."""
@@ -239,12 +239,12 @@ class _Recorder(Handler):
         event = self.begin("autograd::engine")
         try:
             while True:
-                found = next(steps, None)
+                step = next(steps, None)
                 self.finish(event)
-                if found is None:
+                if step is None:
                     self.forget(event)
                     return
-                event.name = event.key = found[0].name()
+                event.name = event.key = step[0].name()
                 event = self.begin("autograd::engine")
         except BaseException:
             self.finish(event)

@@ -56,9 +56,9 @@ def forgiving(function: Callable[..., Any], name: Any = None) -> Callable[..., A
         except AttributeError as error:
             raise _no_tensor(error, function, name or function.__name__, args, kwargs) from None
         except TypeError as error:
-            own, public = function.__name__, name or function.__name__
-            if own != public and str(error).startswith(own + "()"):
-                error = TypeError(str(error).replace(own, public, 1))
+            own_name, public = function.__name__, name or function.__name__
+            if own_name != public and str(error).startswith(own_name + "()"):
+                error = TypeError(str(error).replace(own_name, public, 1))
             return recover(error, function, public, inspect.signature(function).parameters, args, kwargs)
 
     return call
@@ -74,8 +74,8 @@ def _no_tensor(
     error: Any, function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[Any, Any]
 ) -> BaseException:
     """The error to raise for an AttributeError: PyTorch's TypeError, if it was about an argument that is no tensor."""
-    given = dict(zip(inspect.signature(function).parameters, args, strict=False)) | kwargs
-    for position, (parameter, value) in enumerate(given.items(), 1):
+    arguments = dict(zip(inspect.signature(function).parameters, args, strict=False)) | kwargs
+    for position, (parameter, value) in enumerate(arguments.items(), 1):
         if value is error.obj and parameter in _TENSORS and not isinstance(value, Variable):
             place = "" if parameter in kwargs else f" (position {position})"
             sentence = f"{name}(): argument '{parameter}'{place} must be Tensor, not {errors.type_name(value)}"
@@ -127,17 +127,17 @@ def recover(
     kwargs: dict[str, Any],
 ) -> Tensor | tuple[Tensor, ...]:
     """Call again if `error` was about an argument that has another name here; otherwise raise it, explained."""
-    found = _UNKNOWN.search(str(error))
-    if not found or found[1] not in kwargs:
+    match = _UNKNOWN.search(str(error))
+    if not match or match[1] not in kwargs:
         raise error
-    unknown = found[1]
-    known = OF_ONE.get((name, unknown)) or ALIASES.get(unknown)
+    unknown = match[1]
+    new_name = OF_ONE.get((name, unknown)) or ALIASES.get(unknown)
     if (
         unknown == "input" and not args and (name, unknown) not in OF_ONE
     ):  # torch.linalg.det(input=...), whose parameter is A
-        known = next(iter(parameters))
-    if known is not None and known in parameters and known not in kwargs:
-        return forgiving(function)(*args, **{known if k == unknown else k: v for k, v in kwargs.items()})
+        new_name = next(iter(parameters))
+    if new_name is not None and new_name in parameters and new_name not in kwargs:
+        return forgiving(function)(*args, **{new_name if k == unknown else k: v for k, v in kwargs.items()})
     if unknown == "size" and not args:  # zeros(size=(2, 3))
         return forgiving(function)(kwargs["size"], **{k: v for k, v in kwargs.items() if k != "size"})
     if unknown == "out":

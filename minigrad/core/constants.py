@@ -22,18 +22,18 @@ def constant(value: Any, dtype: Any = None) -> Tensor:
     """
     key = (value, None if dtype is None else dtype.numpy.char)
     hash(key)  # what cannot be hashed is no number, and must not become one of the known types
-    known = numbers.setdefault(type(value), {})
-    found = known.get(key)
-    if found is not None and value:  # 0.0 == -0.0, so zeros are not looked up
-        return found
+    tensors = numbers.setdefault(type(value), {})
+    tensor = tensors.get(key)
+    if tensor is not None and value:  # 0.0 == -0.0, so zeros are not looked up
+        return tensor
     array = np.array(value) if dtype is None else dtypes.wrapped(value, dtype)
     array.flags.writeable = False
     t = wrap(array)
     t.version = [0]  # a normal tensor even in inference mode
     meta_of(t).number = value.item() if isinstance(value, np.generic) else value
-    if len(known) > 1000:
-        known.clear()
-    known[key] = t
+    if len(tensors) > 1000:
+        tensors.clear()
+    tensors[key] = t
     return t
 
 

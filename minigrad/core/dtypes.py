@@ -104,8 +104,8 @@ def native(array: np.ndarray) -> np.ndarray:
 
     Raises as `from_numpy_dtype`.
     """
-    own = from_numpy_dtype(array.dtype).numpy
-    return array if array.dtype is own else array.view(own)
+    native_dtype = from_numpy_dtype(array.dtype).numpy
+    return array if array.dtype is native_dtype else array.view(native_dtype)
 
 
 def as_dtype(d: Any, function: str = "tensor", argument: str = "dtype") -> dtype:
@@ -195,8 +195,8 @@ def fitting(number: Any, d: dtype, name: str = "") -> Any:
     fits = True
     if kind in "iu" and not isinstance(number, (builtins.bool, np.bool_)):
         limits = np.iinfo(d.numpy)
-        whole = isinstance(number, (builtins.int, np.integer))
-        lowest = -builtins.int(limits.max) if kind == "u" and whole else builtins.int(limits.min)
+        is_integer = isinstance(number, (builtins.int, np.integer))
+        lowest = -builtins.int(limits.max) if kind == "u" and is_integer else builtins.int(limits.min)
         fits = number == number and lowest <= number <= builtins.int(limits.max)
     elif kind == "f" and d is not float64:
         fits = number != number or abs(number) in (np.inf,) or abs(number) <= builtins.float(np.finfo(d.numpy).max)

@@ -132,8 +132,8 @@ def nearest(name: str, known: list[str], prefix: str = "") -> str:
 
 def left_out(kind: type[E], sentence: str, path: str) -> E:
     """The error for a name that is left out, e.g. "nn.utils.prune": why, and what to use instead (absent.py)."""
-    found = LEFT_OUT[path]
-    return new(kind, sentence, f"minigrad leaves torch.{path} out: {found.why}", instead=found.instead)
+    absent = LEFT_OUT[path]
+    return new(kind, sentence, f"minigrad leaves torch.{path} out: {absent.why}", instead=absent.instead)
 
 
 def refuse_import(fullname: str) -> None:

@@ -98,8 +98,8 @@ ROWS = [
 def look_up(sentence: str) -> tuple[str, str, str] | None:
     """(why, instead, chapter) for a sentence, or None."""
     for pattern, why, instead, chapter in ROWS:
-        found = re.search(pattern, sentence)
-        if found:
-            groups = found.groupdict()
+        match = re.search(pattern, sentence)
+        if match:
+            groups = match.groupdict()
             return (why.format(**groups), instead.format(**groups), chapter) if groups else (why, instead, chapter)
     return None

@@ -37,12 +37,12 @@ def slopes_of(
     op: Op, arrays: Sequence[np.ndarray], out: np.ndarray, params: tuple[Any, ...] = ()
 ) -> list[np.ndarray | None]:
     """The derivative of the result with respect to each input, from the row's rules at g = 1. None: it has no derivative."""
-    known = dict(zip(op.inputs, arrays, strict=True)) | {
+    scope = dict(zip(op.inputs, arrays, strict=True)) | {
         f"{i}_shape": a.shape for i, a in zip(op.inputs, arrays, strict=True)
     }
-    known |= {"out": out, **dict(zip(op.params, params, strict=False))}
+    scope |= {"out": out, **dict(zip(op.params, params, strict=False))}
     g = np.ones_like(out)
-    found = [
-        None if rule is None else rule(g, *[known[name] for name in op.saves_of(rule)]) for rule in op.rules.values()
+    results = [
+        None if rule is None else rule(g, *[scope[name] for name in op.saves_of(rule)]) for rule in op.rules.values()
     ]
-    return [None if d is None else np.broadcast_to(np.asarray(d, np.float64), out.shape) for d in found]
+    return [None if d is None else np.broadcast_to(np.asarray(d, np.float64), out.shape) for d in results]

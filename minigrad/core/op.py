@@ -104,7 +104,7 @@ class Op(Accepted, Recorded, Described):
         self.words = self.words or {}
         self.inputs = tuple(row)
         self.node_name = self.node or "".join(part.capitalize() for part in name.split("_")) + "Backward0"
-        own_names = {theirs: ours for ours, theirs in (self.saved_as or {}).items()}
+        own_names = {torch_name: own_name for own_name, torch_name in (self.saved_as or {}).items()}
         self.saved_as = {"self": "x", "other": "y", "result": "out", "self_sym_sizes": "x_shape", **own_names}
         self.params = _parameters(self)
         if self.args:
@@ -204,7 +204,7 @@ def _parameters(op: Op) -> dict[str, type]:
 def _check(op: Op) -> None:
     """Reject a row that cannot work when it is read, naming it."""
     outputs = () if op.outputs is ... else op.outputs
-    known = {*op.inputs, *(f"{i}_shape" for i in op.inputs), *outputs, *op.params}
+    savable = {*op.inputs, *(f"{i}_shape" for i in op.inputs), *outputs, *op.params}
     if op.kind not in KINDS:
         raise errors.new(TypeError, f"row '{op.name}': kind {op.kind!r} is not one of {', '.join(KINDS)}")
     for name in {name for rule in op.rules.values() for name in op.saves_of(rule)}:
@@ -220,7 +220,7 @@ def _check(op: Op) -> None:
             )
     for where, rule in [*op.rules.items(), ("jvp", op.jvp)]:
         for name in op.saves_of(rule):
-            if name not in known:
+            if name not in savable:
                 raise errors.new(
                     TypeError,
                     f"row '{op.name}': the rule for '{where}' asks for '{name}', which is none of its inputs ({', '.join(op.inputs)}), "
@@ -256,8 +256,10 @@ def _node_class(op: Op, saved: Saved) -> type:
     """The class of the row's nodes: a slot for each saved value, and `_saved_x` under its name here and in PyTorch."""
     slots = slots_of(saved)
     # `_saved_x` and PyTorch's name for it are properties, not __getattr__, which would make every other attribute of a node slow.
-    shown = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
-    shown.update({theirs: ours for theirs, ours in (op.saved_as or {}).items() if ours in shown})
+    attributes = {s: s for s in slots if not s.endswith(("_version", "_counter"))}
+    attributes.update(
+        {torch_name: own_name for torch_name, own_name in (op.saved_as or {}).items() if own_name in attributes}
+    )
     saves = (*saved.inputs, *saved.outputs)
     members: dict[str, Any] = {
         "__slots__": slots,
@@ -267,11 +269,17 @@ def _node_class(op: Op, saved: Saved) -> type:
         "__module__": "torch.autograd",
     }
     members.update(
-        {f"_saved_{theirs}": property(functools.partial(op.saved, name=ours)) for theirs, ours in shown.items()}
+        {
+            f"_saved_{torch_name}": property(functools.partial(op.saved, name=own_name))
+            for torch_name, own_name in attributes.items()
+        }
     )
-    tensors = [(theirs, ours) for theirs, ours in shown.items() if ours in saves]
+    tensors = [(torch_name, own_name) for torch_name, own_name in attributes.items() if own_name in saves]
     members.update(
-        {f"_raw_saved_{theirs}": property(functools.partial(_raw_saved, name=ours)) for theirs, ours in tensors}
+        {
+            f"_raw_saved_{torch_name}": property(functools.partial(_raw_saved, name=own_name))
+            for torch_name, own_name in tensors
+        }
     )
     return type(op.node_name, (Node,), members)
 
@@ -323,7 +331,7 @@ def on_arrays(rule: Callable[..., Any] | None) -> Callable[..., Any] | None:
         __package__.partition(".")[0] + "."
     ):
         return rule
-    codes, found = [rule.__code__], False
+    codes, calls_rows = [rule.__code__], False
     scope = {
         "__builtins__": builtins,
         "__name__": rule.__module__,
@@ -334,5 +342,7 @@ def on_arrays(rule: Callable[..., Any] | None) -> Callable[..., Any] | None:
             if name in rule.__globals__:
                 value = scope[name] = rule.__globals__[name]
                 if isinstance(value, Op):
-                    scope[name], found = value.forward, True
-    return FunctionType(rule.__code__, scope, rule.__name__, rule.__defaults__, rule.__closure__) if found else rule
+                    scope[name], calls_rows = value.forward, True
+    return (
+        FunctionType(rule.__code__, scope, rule.__name__, rule.__defaults__, rule.__closure__) if calls_rows else rule
+    )

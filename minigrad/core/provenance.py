@@ -89,11 +89,11 @@ def cut(out: Tensor, inputs: tuple[Tensor, ...], how: str) -> None:
     """Note on a tensor outside of the graph its sources, if notes are on. how: the call that detached it; "": its inputs are detached."""
     if not _on:
         return
-    found = [(ref(x), x.edge and ref(x.edge[0]), x.edge[1] if x.edge else 0) for x in inputs if x.requires]
+    sources_now = [(ref(x), x.edge and ref(x.edge[0]), x.edge[1] if x.edge else 0) for x in inputs if x.requires]
     older = [c for x in inputs if (c := getattr(x, "cut", None)) is not None]
-    if found or older:
-        sources = tuple(dict.fromkeys((*found, *(one for c in older for one in c.sources))))
-        out.cut = Cut(sources, how, *_place(2)) if found else older[0]._replace(sources=sources)
+    if sources_now or older:
+        sources = tuple(dict.fromkeys((*sources_now, *(one for c in older for one in c.sources))))
+        out.cut = Cut(sources, how, *_place(2)) if sources_now else older[0]._replace(sources=sources)
 
 
 def _fit(op: Op) -> None:

@@ -33,13 +33,13 @@ class Saved(NamedTuple):
 
 def saved_by(op: Op) -> Saved:
     """The values that the rules of a row need saved."""
-    asked = [name for rule in op.rules.values() for name in op.saves_of(rule)]
-    outputs = [] if op.outputs is ... else [o for o in op.outputs if o in asked]
+    requested = [name for rule in op.rules.values() for name in op.saves_of(rule)]
+    outputs = [] if op.outputs is ... else [o for o in op.outputs if o in requested]
     return Saved(
-        [i for i in op.inputs if i in asked],
+        [i for i in op.inputs if i in requested],
         outputs,
-        [i for i in op.inputs if f"{i}_shape" in asked],
-        [p for p in op.params if p in asked],
+        [i for i in op.inputs if f"{i}_shape" in requested],
+        [p for p in op.params if p in requested],
     )
 
 
@@ -73,7 +73,7 @@ def calls_source(op: Op, saved: Saved, noting: bool = False) -> str:
 def _call_source(op: Op) -> str:
     """`call` up to the result: inputs that are Tensors of one dtype; everything else goes to `general`."""
     params = [n if d is inspect.Parameter.empty else f"{n}=_defaults['{n}']" for n, d in op.params.items()]
-    given = ", ".join([*op.args, *op.params])
+    parameters = ", ".join([*op.args, *op.params])
     lines = [f"def call({', '.join([*op.args, *params])}):"]
     detour = f"return general(op, ({', '.join(op.args)},), ({''.join(p + ', ' for p in op.params)}))"
     if op.tensor_list:
@@ -92,7 +92,7 @@ def _call_source(op: Op) -> str:
         return "\n".join(lines)
     lines += [
         f"    if {' and '.join(f'type({a}) is ndarray' for a in op.args)}:",
-        f"        return on_ndarrays(op, {given})",
+        f"        return on_ndarrays(op, {parameters})",
     ]
     arrays = dict(zip(op.inputs, (f"{a}_array" for a in op.args), strict=True))
     lines += ["    try:", *(f"        {arrays[i]} = {a}.array" for i, a in zip(op.inputs, op.args, strict=True))]
@@ -191,8 +191,8 @@ def _record_source(op: Op, saved: Saved, noting: bool, recorded: str = "state.gr
         body += ["        " + line for line in [*inner, "out.edge = (node, 0)", "out.requires = True", "return out"]]
         body += ["else:", "    out.detached_by = 'no_grad'", "out.edge = None"]
         if noting:
-            given = op.args[0] if op.tensor_list else f"({''.join(a + ', ' for a in op.args)})"
-            body += [f"leave_cut(out, {given}, '' if state.grad else 'no_grad')"]
+            operands = op.args[0] if op.tensor_list else f"({''.join(a + ', ' for a in op.args)})"
+            body += [f"leave_cut(out, {operands}, '' if state.grad else 'no_grad')"]
         body += [
             f"out.requires = {'out.version is not INFERENCE and out.view_meta.base.requires' if op.view else 'False'}",
             "return out",
@@ -207,14 +207,14 @@ def _record_source(op: Op, saved: Saved, noting: bool, recorded: str = "state.gr
 def _note(op: Op) -> list[str]:
     """The lines that leave a note on `node`: its constants, the versions of its inputs, its parameters."""
     if op.tensor_list:
-        known, versions = f"constants({op.args[0]})", f"[t.version[0] for t in {op.args[0]}]"
+        noted_constants, versions = f"constants({op.args[0]})", f"[t.version[0] for t in {op.args[0]}]"
     else:
-        known = f"None if {' and '.join(f'{a}.requires' for a in op.args)} else constants(({''.join(a + ', ' for a in op.args)}))"
+        noted_constants = f"None if {' and '.join(f'{a}.requires' for a in op.args)} else constants(({''.join(a + ', ' for a in op.args)}))"
         versions = f"({''.join(f'{a}.version[0], ' for a in op.args)})"
     # In the text of a row with one output, `out` is the result, not numpy's parameter of that name.
     params = "".join("None, " if p == "out" and op.single else p + ", " for p in op.params)
-    without = f"leave_note({known}, (), ({params}))"  # an inference tensor has no version
-    noted = f"leave_note({known}, {versions}, ({params}))"
+    without = f"leave_note({noted_constants}, (), ({params}))"  # an inference tensor has no version
+    noted = f"leave_note({noted_constants}, {versions}, ({params}))"
     return ["try:", f"    node.provenance = {noted}", "except RuntimeError:", f"    node.provenance = {without}"]
 
 
@@ -255,8 +255,8 @@ def _run_source(op: Op, saved: Saved, graph: bool) -> str:
         lines += [f"    return ({call[op.inputs[0]]},)"]
     else:
         if op.joint_rule:
-            given = ", ".join([_gradient(op, op.inputs[0]), *op.saves_of(op.joint_rule)])
-            lines += ["    if None not in edges:", f"        return joint_rule{fast}({given})"]
+            arguments = ", ".join([_gradient(op, op.inputs[0]), *op.saves_of(op.joint_rule)])
+            lines += ["    if None not in edges:", f"        return joint_rule{fast}({arguments})"]
         names = [f"edge_{i}" for i in op.inputs]
         lines += [f"    {', '.join(names)}, = edges"]
         sent = [f"None if edge_{i} is None else {call[i]}" if i in call else "None" for i in op.inputs]

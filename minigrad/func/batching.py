@@ -296,8 +296,8 @@ class BatchLevel(Handler):
         """`out`, the values of the results, as Batched tensors, with the operation recorded for one sample."""
         values = out if isinstance(out, tuple) else (out,)
         samples = [_sample(v.array).view(ndarray) for v in values]
-        given = (samples[0] if op.single else tuple(samples), *([tensors] if op.tensor_list else tensors), *params)
-        plain = op.record(*given)
+        outputs = (samples[0] if op.single else tuple(samples), *([tensors] if op.tensor_list else tensors), *params)
+        plain = op.record(*outputs)
         several = isinstance(plain, tuple)
         outs = tuple([_make(self, v, p) for v, p in zip(values, plain if several else (plain,), strict=True)])
         edge = next((o.edge for o in outs if o.edge is not None), None)
@@ -399,8 +399,8 @@ def _one_by_one(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...
     """Any row: each sample in turn."""
     results = []
     for i in range(level.size):
-        given = [level.at(x, i) for x in xs]
-        results.append(op(given, *params) if op.tensor_list else op(*given, *params))
+        sample = [level.at(x, i) for x in xs]
+        results.append(op(sample, *params) if op.tensor_list else op(*sample, *params))
     if not results:
         raise RuntimeError(f"vmap: {op.name} has no batching rule, and a batch of 0 samples leaves nothing to run.")
     if isinstance(results[0], tuple):
@@ -516,11 +516,11 @@ def _expand(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -
 def _strided(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Tensor:
     size, stride, start, _ = params
     _, offset, (step, *steps) = place_of(xs[0].value.array)
-    reach, own = [
+    reach, own_strides = [
         sum([(n - 1) * s for n, s in zip(*by, strict=True)]) for by in ((size, stride), (xs[0].array.shape, steps))
     ]
-    if start < 0 or start + reach > own:
-        reached, owned = [[offset + start, offset + start + reach + 1], [offset, offset + own + 1]]
+    if start < 0 or start + reach > own_strides:
+        reached, owned = [[offset + start, offset + start + reach + 1], [offset, offset + own_strides + 1]]
         raise RuntimeError(
             f"result = tensor.as_strided({list(size)}, {list(stride)}, {offset + start}) can access memory outside of `tensor`. `result` "
             f"can access some memory in range {reached}, but `tensor` can only access some memory in range {owned}. This is not supported "

@@ -84,13 +84,13 @@ def broadcast_to(tree: int | tuple[int | None, ...] | None, spec: Spec) -> Any:
     fits = type(tree) is spec.kind or (isinstance(tree, tuple) and spec.kind is tuple)
     if not fits or len(children) != len(spec.children) or (isinstance(tree, dict) and list(tree) != spec.context):
         return None
-    found = []
+    result = []
     for child, sub in zip(children, spec.children, strict=True):
         leaves = broadcast_to(child, sub)
         if leaves is None:
             return None
-        found += leaves
-    return found
+        result += leaves
+    return result
 
 
 def _count(spec: Spec) -> int:

@@ -116,12 +116,12 @@ def _ends(node: Node, seen: set, found: set) -> None:
 
 def _open_ends(x: Tensor) -> set:
     """The leaves, not closed, that `x` depends on."""
-    found: set[Any] = set()
+    ends: set[Any] = set()
     seen: set[Any] = set()
     edge = edge_of(x)
     if edge is not None:
-        _ends(edge[0], seen, found)
-    return found
+        _ends(edge[0], seen, ends)
+    return ends
 
 
 def _has_open_end(x: Tensor) -> bool:
@@ -193,7 +193,7 @@ def _pull(
     used = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
     if not used or not leaves:
         return [zeros_like(x) for x in leaves]
-    found = autograd.grad(
+    grads = autograd.grad(
         [o for o, _ in used],
         leaves,
         [c for _, c in used],
@@ -201,7 +201,7 @@ def _pull(
         create_graph=record,
         allow_unused=True,
     )
-    return [zeros_like(x) if g is None else g for x, g in zip(leaves, found, strict=True)]
+    return [zeros_like(x) if g is None else g for x, g in zip(leaves, grads, strict=True)]
 
 
 def _check_aux(aux: Any) -> None:
@@ -269,7 +269,7 @@ def grad_and_value(
         with _Transform(hooks=False) as t:
             flat, spec = flatten(_chosen(args, argnums))
             leaves = [_leaf(x) for x in flat]
-            own = _own(leaves)
+            own_nodes = _own(leaves)
             output = func(*_with(args, argnums, unflatten(leaves, spec)), **kwargs)
             aux = None
             if has_aux:
@@ -293,9 +293,9 @@ def grad_and_value(
                     "reduce it in the function (.sum() or .mean()); jacrev(f) gives the derivative of every output.",
                     "chapter 12, Forward mode and reverse mode",
                 )
-            found = _pull([output], leaves, [None], own, t.outer)
-            _close(own)
-            gradient = unflatten([_released(g, t.outer) for g in found], spec)
+            grads = _pull([output], leaves, [None], own_nodes, t.outer)
+            _close(own_nodes)
+            gradient = unflatten([_released(g, t.outer) for g in grads], spec)
             output = _released(output, t.outer)
             aux = map_tree(lambda a: _released(a, t.outer), aux) if has_aux else None
         return (gradient, (output, aux)) if has_aux else (gradient, output)
@@ -342,7 +342,7 @@ def _vjp(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool = Fal
     with _Transform(hooks=False) as t:
         flat, spec = flatten(tuple(primals))
         leaves = [_leaf(x) for x in flat]
-        own = _own(leaves)
+        own_nodes = _own(leaves)
         output = func(*unflatten(leaves, spec))
         aux = None
         if has_aux:
@@ -362,19 +362,21 @@ def _vjp(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool = Fal
                 raise RuntimeError(
                     f"vjp(f, *primals): expected f(*primals) to return only tensors, got unsupported type {type(o)}"
                 )
-        _close(own)
+        _close(own_nodes)
         result = unflatten([_released(o, t.outer) for o in outs], out_spec)
         aux = map_tree(lambda a: _released(a, t.outer), aux) if has_aux else None
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
-        given, given_spec = flatten(cotangents)
+        passed, given_spec = flatten(cotangents)
         if given_spec != out_spec:
             raise RuntimeError(
                 "Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. cotangents: "
                 f"{given_spec}, primal output: {out_spec}"
             )
         with _Transform() as inner:
-            gradients = [_released(g, inner.outer) for g in _pull(outs, leaves, given, own, inner.outer, keep=True)]
+            gradients = [
+                _released(g, inner.outer) for g in _pull(outs, leaves, passed, own_nodes, inner.outer, keep=True)
+            ]
         return unflatten(gradients, spec)
 
     return result, pull, aux
@@ -403,15 +405,15 @@ def jvp(
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
         )
     flat, spec = flatten(primals)
-    given, given_spec = flatten(tangents)
+    passed, given_spec = flatten(tangents)
     if spec != given_spec:
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals and tangents to have the same python structure. For example, if primals is a "
             f"tuple of 3 tensors, tangents also must be. Got primals with structure {spec} and tangents with structure {given_spec}"
         )
     _check_tensors(flat, "primals")
-    _check_tensors(given, "tangents")
-    for x, t in zip(flat, given, strict=True):
+    _check_tensors(passed, "tangents")
+    for x, t in zip(flat, passed, strict=True):
         if x.shape != t.shape:
             raise RuntimeError(
                 "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not supported. "
@@ -422,7 +424,7 @@ def jvp(
     level = Level()
     with _Transform(record=False), level:
         duals = [shape.alias(x) for x in flat]
-        for x, t in zip(duals, given, strict=True):
+        for x, t in zip(duals, passed, strict=True):
             level.attach(x, t)
         output = func(*unflatten(duals, spec))
     aux = None
@@ -472,7 +474,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     flat, spec = flatten(tuple(primals))
     with _Transform() as t:
         leaves = [_leaf(x) for x in flat]
-        own = _own(leaves)
+        own_nodes = _own(leaves)
         outs, out_spec = flatten(func(*unflatten(leaves, spec)))
         us = [zeros_like(o, requires_grad=True) for o in outs]
         used = [(o, u) for o, u in zip(outs, us, strict=True) if o.requires_grad]
@@ -481,16 +483,16 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
             pulled = autograd.grad(
                 [o for o, _ in used], leaves, [u for _, u in used], create_graph=True, allow_unused=True
             )
-        _close(own)
+        _close(own_nodes)
         output = unflatten([_released(o, t.outer) for o in outs], out_spec)
     own_us = _own(us)
     _close(own_us)
 
     def jvp_fn(*tangents: Any) -> Any:
-        given, given_spec = flatten(tangents)
+        passed, given_spec = flatten(tangents)
         if given_spec != spec:
             raise RuntimeError(f"Expected the tangents {given_spec} to have the same argspec as the primals {spec}")
-        for i, (x, v) in enumerate(zip(flat, given, strict=True)):
+        for i, (x, v) in enumerate(zip(flat, passed, strict=True)):
             if x.shape != v.shape:
                 raise RuntimeError(
                     f"tangent:{i} with shape {v.shape} in flattened pytree doesn't match the shape {x.shape} of the corresponding primal."
@@ -499,10 +501,10 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
                 raise RuntimeError(
                     f"tangent:{i} with dtype {v.dtype} in flattened pytree doesn't match the dtype {x.dtype} of the corresponding primal."
                 )
-        pairs = [(g, v) for g, v in zip(pulled, given, strict=True) if g is not None and g.requires_grad]
+        pairs = [(g, v) for g, v in zip(pulled, passed, strict=True) if g is not None and g.requires_grad]
         with _Transform() as inner:
-            found = _pull([g for g, _ in pairs], us, [v for _, v in pairs], own_us, inner.outer, keep=True)
-            return unflatten([_released(v, inner.outer) for v in found], out_spec)
+            grads = _pull([g for g, _ in pairs], us, [v for _, v in pairs], own_us, inner.outer, keep=True)
+            return unflatten([_released(v, inner.outer) for v in grads], out_spec)
 
     return output, jvp_fn
 
@@ -576,16 +578,16 @@ def jacfwd(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         f, primals = _of_chosen(func, argnums, args, kwargs)
         ins, in_spec = flatten(primals)
-        kept: list[Any] = []
+        aux_outputs: list[Any] = []
 
         def push(*basis: Tensor) -> tuple[Tensor, ...]:
             out = jvp(f, primals, unflatten(basis, in_spec), has_aux=has_aux)
             flat, spec = flatten(out[1])
-            kept[:] = [spec, flatten(out[0])[0], out[2] if has_aux else None]
+            aux_outputs[:] = [spec, flatten(out[0])[0], out[2] if has_aux else None]
             return tuple(flat)
 
         columns = vmap(push, randomness=randomness)(*_basis(ins))
-        out_spec, outs, aux = kept
+        out_spec, outs, aux = aux_outputs
         starts = np.cumsum([0, *[x.numel() for x in ins]])
         jacobian = []
         for column in columns:
@@ -723,10 +725,10 @@ def _run(
 ) -> Any:
     level = BatchLevel(size, randomness)
     random_state = None if randomness == "error" else get_rng_state()
-    given = [x if d is None else level.wrap(x, d) for x, d in zip(flat, dims, strict=True)]
+    passed = [x if d is None else level.wrap(x, d) for x, d in zip(flat, dims, strict=True)]
     try:
         with level:
-            output = func(*unflatten(given, spec), **kwargs)
+            output = func(*unflatten(passed, spec), **kwargs)
         outs, out_spec, where = _outputs(func, output, out_dims)
         return unflatten([_unwrapped(func, level, o, d) for o, d in zip(outs, where, strict=True)], out_spec)
     except NumbersNeeded:
@@ -853,29 +855,29 @@ def functional_call(
     strict                      raise RuntimeError for names that are missing or unknown
     Raises ValueError for what is no dict, and for a name in two dicts.
     """
-    given = parameter_and_buffer_dicts
-    if isinstance(given, (list, tuple)):
-        keys = list(itertools.chain.from_iterable(given))
+    passed = parameter_and_buffer_dicts
+    if isinstance(passed, (list, tuple)):
+        keys = list(itertools.chain.from_iterable(passed))
         repeated = [key for key in dict.fromkeys(keys) if keys.count(key) > 1]
         if repeated:
             raise ValueError(f"{repeated} appeared in multiple dictionaries; behavior of functional call is ambiguous")
-        given = {k: v for d in given for k, v in d.items()}
-    elif not isinstance(given, dict):
+        passed = {k: v for d in passed for k, v in d.items()}
+    elif not isinstance(passed, dict):
         raise ValueError(
-            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(given)}"
+            f"Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, but got {type(passed)}"
         )
     places = _places(module)
-    unknown = [key for key in given if key not in places]
-    missing = [key for key in places if key not in given]
+    unknown = [key for key in passed if key not in places]
+    missing = [key for key in places if key not in passed]
     if strict and (unknown or missing):
         parts = [f"Unexpected key(s): {', '.join(unknown)}."] * bool(unknown) + [
             f"Missing key(s): {', '.join(missing)}."
         ] * bool(missing)
         raise RuntimeError(f"Error(s) in reparametrizing for {type(module).__name__}:\n\t" + "\n\t".join(parts))
-    given = {key: value for key, value in given.items() if key in places}
-    replace = dict(given)
+    passed = {key: value for key, value in passed.items() if key in places}
+    replace = dict(passed)
     if tie_weights:
-        new = {id(places[key][0][places[key][1]]): (key, value) for key, value in given.items()}
+        new = {id(places[key][0][places[key][1]]): (key, value) for key, value in passed.items()}
         for key, (table, name) in places.items():
             tied = new.get(id(table[name]))
             if tied is not None and key not in replace:
@@ -892,13 +894,13 @@ def functional_call(
 
 def _places(module: Any) -> dict[str, tuple]:
     """{full name: (the dict that holds it, its name there)} of all parameters and buffers, under all their names."""
-    found = {}
+    item = {}
     for prefix, part in module.named_modules(remove_duplicate=False):
         for table in (part._parameters, part._buffers):
             for name, value in table.items():
                 if value is not None:
-                    found[f"{prefix}.{name}" if prefix else name] = (table, name)
-    return found
+                    item[f"{prefix}.{name}" if prefix else name] = (table, name)
+    return item
 
 
 def replace_all_batch_norm_modules_(root: Any) -> Any:

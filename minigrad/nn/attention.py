@@ -57,12 +57,12 @@ class MultiheadAttention(Module):
         )
         if self.head_dim * num_heads != embed_dim:
             raise AssertionError("embed_dim must be divisible by num_heads")
-        together = self._qkv_same_embed_dim
+        joint = self._qkv_same_embed_dim
         shapes = {
-            "in_proj_weight": (3 * embed_dim, embed_dim) if together else None,
-            "q_proj_weight": None if together else (embed_dim, embed_dim),
-            "k_proj_weight": None if together else (embed_dim, self.kdim),
-            "v_proj_weight": None if together else (embed_dim, self.vdim),
+            "in_proj_weight": (3 * embed_dim, embed_dim) if joint else None,
+            "q_proj_weight": None if joint else (embed_dim, embed_dim),
+            "k_proj_weight": None if joint else (embed_dim, self.kdim),
+            "v_proj_weight": None if joint else (embed_dim, self.vdim),
             "in_proj_bias": (3 * embed_dim,) if bias else None,
         }
         for name, shape in shapes.items():
@@ -100,12 +100,12 @@ class MultiheadAttention(Module):
                 f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor"
             )
         if not query.ndim == key.ndim == value.ndim:
-            found, kind = (
+            dims, kind = (
                 f"found {key.ndim}-D and {value.ndim}-D tensors respectively",
                 "batched" if query.ndim == 3 else "unbatched",
             )
             raise AssertionError(
-                f"For {kind} ({query.ndim}-D) `query`, expected `key` and `value` to be {query.ndim}-D but {found}"
+                f"For {kind} ({query.ndim}-D) `query`, expected `key` and `value` to be {query.ndim}-D but {dims}"
             )
         expected = f"For {'batched' if query.ndim == 3 else 'unbatched'} ({query.ndim}-D) `query`, expected"
         if key_padding_mask is not None and key_padding_mask.ndim != query.ndim - 1:

@@ -168,8 +168,8 @@ class _ConvTranspose(_Conv):
             return self.output_padding
         n, dims = self.spatial, self.spatial + (2 if input.ndim == self.spatial + 2 else 1)
         if len(output_size) not in (n, dims):
-            wanted = f"{n} or {dims} elements (got {len(output_size)})"
-            raise ValueError(f"ConvTranspose{n}D: for {dims}D input, output_size must have {wanted}")
+            sentence = f"{n} or {dims} elements (got {len(output_size)})"
+            raise ValueError(f"ConvTranspose{n}D: for {dims}D input, output_size must have {sentence}")
         output_size = size = tuple(output_size)[-n:]
         smallest = [
             (m - 1) * s - 2 * p + d * (k - 1) + 1

@@ -150,7 +150,7 @@ class EmbeddingBag(Module):
         if embeddings.ndim != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
         rows, columns = embeddings.shape
-        made = cls(
+        embedding = cls(
             rows,
             columns,
             max_norm,
@@ -162,8 +162,8 @@ class EmbeddingBag(Module):
             include_last_offset,
             padding_idx,
         )
-        made.weight.requires_grad = not freeze
-        return made
+        embedding.weight.requires_grad = not freeze
+        return embedding
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(

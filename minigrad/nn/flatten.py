@@ -81,8 +81,8 @@ class Upsample(Module):
         )
 
     def extra_repr(self) -> str:
-        given = f"scale_factor={self.scale_factor!r}" if self.scale_factor is not None else f"size={self.size!r}"
-        return f"{given}, mode={self.mode!r}"
+        factor = f"scale_factor={self.scale_factor!r}" if self.scale_factor is not None else f"size={self.size!r}"
+        return f"{factor}, mode={self.mode!r}"
 
 
 class UpsamplingNearest2d(Upsample):

@@ -10,11 +10,11 @@ from .functional._arguments import several
 
 
 def _options(n: int, dimensions: dict[str, int], **options: Any) -> list[tuple[int, ...]]:
-    for name, found in dimensions.items():
-        if found != n + 2:
+    for name, size in dimensions.items():
+        if size != n + 2:
             raise errors.new(
                 RuntimeError,
-                f"{name} has {found} dimensions, but conv{n}d's has {n + 2}",
+                f"{name} has {size} dimensions, but conv{n}d's has {n + 2}",
                 instead="give a batch: x.unsqueeze(0) is a batch of one sample.",
             )
     return [several(value, n, name) for name, value in options.items()]
@@ -30,8 +30,8 @@ def _input(
     dilation: Any,
     groups: int,
 ) -> Tensor:
-    found = {"input_size": len(input_size), "weight": weight.ndim, "grad_output": grad_output.ndim}
-    options = _options(n, found, stride=stride, padding=padding, dilation=dilation)
+    dims = {"input_size": len(input_size), "weight": weight.ndim, "grad_output": grad_output.ndim}
+    options = _options(n, dims, stride=stride, padding=padding, dilation=dilation)
     return rows.conv_transpose(grad_output, weight, tuple(input_size)[2:], *options, groups)
 
 
@@ -45,8 +45,8 @@ def _weight(
     dilation: Any,
     groups: int,
 ) -> Tensor:
-    found = {"input": input.ndim, "weight_size": len(weight_size), "grad_output": grad_output.ndim}
-    options = _options(n, found, stride=stride, padding=padding, dilation=dilation)
+    dims = {"input": input.ndim, "weight_size": len(weight_size), "grad_output": grad_output.ndim}
+    options = _options(n, dims, stride=stride, padding=padding, dilation=dilation)
     return rows.conv_weight(grad_output, input, tuple(weight_size), *options, groups)
 
 

@@ -27,11 +27,11 @@ class Layer(Module):
     def __init_subclass__(cls, function: Callable[..., Any] | None = None, **more: Any):
         super().__init_subclass__(**more)
         if function is not None:
-            taken = signature(function).parameters
+            parameters = signature(function).parameters
             cls.function = staticmethod(function)
-            names = [name for name in signature(cls.__init__).parameters if name in taken]
+            names = [name for name in signature(cls.__init__).parameters if name in parameters]
             cls.options = tuple(name for name in names if name not in ("size_average", "reduce"))
-            cls.passed = (*cls.options, *(["training"] if "training" in taken else []))
+            cls.passed = (*cls.options, *(["training"] if "training" in parameters else []))
             cls.__doc__ = cls.__doc__ or function.__doc__
             if "forward" not in cls.__dict__:  # of its own, so that an error about its arguments names the class
                 f: Any = cls.forward
@@ -45,8 +45,8 @@ class Layer(Module):
         return self._run(input)
 
     def extra_repr(self) -> str:
-        shown = [f"{name}={getattr(self, name)!r}" for name in self.options if name != "inplace"]
-        return ", ".join(shown + ["inplace=True"] * bool(self.__dict__.get("inplace")))
+        text = [f"{name}={getattr(self, name)!r}" for name in self.options if name != "inplace"]
+        return ", ".join(text + ["inplace=True"] * bool(self.__dict__.get("inplace")))
 
 
 def as_tuple(value: Any, n: int) -> tuple[Any, ...]:

@@ -109,48 +109,50 @@ class Module:
     # Registration ------------------------------------------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        own = self.__dict__
+        attributes = self.__dict__
         if isinstance(value, Parameter):
-            if "_parameters" not in own:
+            if "_parameters" not in attributes:
                 raise _not_ready("parameters")
-            self._forget(name, own, self._buffers, self._modules)
+            self._forget(name, attributes, self._buffers, self._modules)
             self.register_parameter(name, value)
         elif isinstance(value, Module):
-            if "_modules" not in own:
+            if "_modules" not in attributes:
                 raise _not_ready("module")
             if name in self._parameters:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
-            self._forget(name, own, self._buffers)
+            self._forget(name, attributes, self._buffers)
             self._modules[name] = module_hooks.registered("module", self, name, value)
-        elif name in own.get("_parameters", ()):
+        elif name in attributes.get("_parameters", ()):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as parameter '{name}' (torch.nn.Parameter or None expected)"
                 )
             self._parameters[name] = None
-        elif name in own.get("_modules", ()):
+        elif name in attributes.get("_modules", ()):
             if value is not None:
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as child module '{name}' (torch.nn.Module or None expected)"
                 )
             self._modules[name] = None
-        elif isinstance(value, Buffer) or name in own.get("_buffers", ()):
+        elif isinstance(value, Buffer) or name in attributes.get("_buffers", ()):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
                 )
-            kept = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-            self.register_buffer(name, value, *(() if kept else (False,)))  # a subclass's own may not know of the third
+            saved = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
+            self.register_buffer(
+                name, value, *(() if saved else (False,))
+            )  # a subclass's own may not know of the third
         else:
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
+        attributes = self.__dict__
         for kind in ("_parameters", "_buffers", "_modules"):
-            if name in own.get(kind, ()):
-                return own[kind][name]
+            if name in attributes.get(kind, ()):
+                return attributes[kind][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
@@ -390,14 +392,14 @@ class Module:
 
         Raises TypeError for a dtype of integers, RuntimeError for copy=True.
         """
-        wanted, copy, _ = to_what(args, kwargs)
+        dtype_wanted, copy, _ = to_what(args, kwargs)
         if copy:
             raise RuntimeError(".to() does not accept copy argument")
-        if wanted is not None and not wanted.is_floating_point:
+        if dtype_wanted is not None and not dtype_wanted.is_floating_point:
             raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={wanted}"
+                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype_wanted}"
             )
-        return self if wanted is None else self._convert(wanted)
+        return self if dtype_wanted is None else self._convert(dtype_wanted)
 
     def _convert(self, dtype: Dtype):
         return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
@@ -550,11 +552,11 @@ class Module:
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        own = extra.split("\n") if extra else []
+        own_lines = extra.split("\n") if extra else []
         children = [f"({name}): " + indent(repr(child)) for name, child in self._modules.items()]
-        if not children and len(own) <= 1:
+        if not children and len(own_lines) <= 1:
             return f"{self._get_name()}({extra})"
-        return f"{self._get_name()}(\n  " + "\n  ".join(own + children) + "\n)"
+        return f"{self._get_name()}(\n  " + "\n  ".join(own_lines + children) + "\n)"
 
 
 def _not_ready(assigned: str) -> AttributeError:

@@ -60,11 +60,11 @@ def state_dict(module: Any, destination: dict | None, prefix: str, keep_vars: bo
 
 def own_state(module: Any) -> dict[str, Tensor]:
     """The module's own parameters and persistent buffers by name."""
-    own = {
+    entries = {
         **module._parameters,
         **{k: b for k, b in module._buffers.items() if k not in module._non_persistent_buffers_set},
     }
-    return {name: tensor for name, tensor in own.items() if tensor is not None}
+    return {name: tensor for name, tensor in entries.items() if tensor is not None}
 
 
 def save(module: Any, destination: dict, prefix: str, keep_vars: bool) -> None:
@@ -151,8 +151,8 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, messages)
             hook.hook(module, *arguments)
         else:
             hook(*arguments)
-    own = own_state(module)
-    for name, tensor in own.items():
+    entries = own_state(module)
+    for name, tensor in entries.items():
         key = prefix + name
         if key not in given:
             if strict:
@@ -203,7 +203,7 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, messages)
         for key in given:
             if key.startswith(prefix) and key != extra:
                 head, *rest = key[len(prefix) :].split(".", 1)
-                if head not in (module._modules if rest else own):
+                if head not in (module._modules if rest else entries):
                     unexpected.append(key)
 
 

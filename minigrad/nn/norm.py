@@ -17,8 +17,8 @@ class _Affine(Module):
     """A weight that starts as ones and a bias that starts as zeros; None where they are not wanted."""
 
     def _register(self, shape: Any, weight: bool, bias: bool, device: Any, dtype: Any) -> None:
-        for name, wanted in (("weight", weight), ("bias", bias)):
-            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if wanted else None)
+        for name, expected in (("weight", weight), ("bias", bias)):
+            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if expected else None)
 
     def reset_parameters(self) -> None:
         if self.weight is not None:
@@ -174,10 +174,10 @@ class _InstanceNorm(_Running):
         self._check_dims(input)
         single = input.ndim == self.dims[0]
         channels = 0 if single else 1
-        if (found := input.shape[channels]) != self.num_features:
+        if (channels_of_input := input.shape[channels]) != self.num_features:
             if self.affine:
                 raise ValueError(
-                    f"expected input's size at dim={channels} to match num_features ({self.num_features}), but got: {found}."
+                    f"expected input's size at dim={channels} to match num_features ({self.num_features}), but got: {channels_of_input}."
                 )
             warnings.warn(
                 f"input's size at dim={channels} does not match num_features. You can silence this warning by not passing in num_features, "

@@ -251,24 +251,24 @@ class RNNBase(Module):
 
     def _checked(self, hx: State, batch: int) -> State:
         layers = self.num_layers * len(self._suffixes())
-        wanted = (layers, batch, self.proj_size or self.hidden_size)
+        expected = (layers, batch, self.proj_size or self.hidden_size)
         if self.mode == "LSTM":
             for h, size, what in (
-                (hx[0], wanted, "hidden[0]"),
+                (hx[0], expected, "hidden[0]"),
                 (hx[1], (layers, batch, self.hidden_size), "hidden[1]"),
             ):
                 if tuple(h.shape) != size:
                     raise RuntimeError(f"Expected {what} size {size}, got {list(h.shape)}")
-        elif tuple(hx.shape) != wanted:
-            raise RuntimeError(f"Expected hidden size {wanted}, got {list(hx.shape)}")
+        elif tuple(hx.shape) != expected:
+            raise RuntimeError(f"Expected hidden size {expected}, got {list(hx.shape)}")
         return hx
 
     def _check_input(self, input: Tensor) -> None:
-        own = self.weight_ih_l0.dtype
-        if input.dtype is not own:
+        dtype = self.weight_ih_l0.dtype
+        if input.dtype is not dtype:
             raise ValueError(
-                f"RNN input dtype ({input.dtype}) does not match weight dtype ({own}). Convert input: input.to({own}), or convert model: "
-                f"model.to({input.dtype})"
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({dtype}). Convert input: input.to({dtype}), or convert "
+                f"model: model.to({input.dtype})"
             )
         if input.shape[-1] != self.input_size:
             raise RuntimeError(

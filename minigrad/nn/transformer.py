@@ -100,9 +100,9 @@ class TransformerDecoderLayer(_Layer):
         tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None, tgt_is_causal: bool = False,
         memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        own = {"attn_mask": tgt_mask, "key_padding_mask": tgt_key_padding_mask, "is_causal": tgt_is_causal}
+        masks = {"attn_mask": tgt_mask, "key_padding_mask": tgt_key_padding_mask, "is_causal": tgt_is_causal}
         other = {"attn_mask": memory_mask, "key_padding_mask": memory_key_padding_mask, "is_causal": memory_is_causal}
-        x = self._residual(tgt, 1, lambda x: self.self_attn(x, x, x, need_weights=False, **own)[0])
+        x = self._residual(tgt, 1, lambda x: self.self_attn(x, x, x, need_weights=False, **masks)[0])
         x = self._residual(x, 2, lambda x: self.multihead_attn(x, memory, memory, need_weights=False, **other)[0])
         return self._residual(x, 3, self._network)
 

@@ -40,8 +40,8 @@ def sizes_of(function, name, shape):
         return tuple([n if type(n) is int else n.__index__() for n in shape])
     except (AttributeError, TypeError):
         at, wrong = next((i, n) for i, n in enumerate(shape) if not hasattr(n, "__index__"))
-        found = f"found element of type {errors.type_name(wrong)} at pos {at}"
-        raise errors.new(TypeError, f"{function}(): argument '{name}' must be tuple of ints, but {found}") from None
+        complaint = f"found element of type {errors.type_name(wrong)} at pos {at}"
+        raise errors.new(TypeError, f"{function}(): argument '{name}' must be tuple of ints, but {complaint}") from None
 
 
 def resolved_shape(x_shape, shape):
@@ -49,7 +49,7 @@ def resolved_shape(x_shape, shape):
     total = 1
     for n in x_shape:
         total *= n
-    known, free = 1, None
+    product, free = 1, None
     for i, n in enumerate(shape):
         if n == -1 and free is None:
             free = i
@@ -58,20 +58,20 @@ def resolved_shape(x_shape, shape):
         elif n < 0:
             raise errors.new(RuntimeError, f"invalid shape dimension {n} at index {i} of shape {list(shape)}")
         else:
-            known *= n
-    if free is not None and not total and not known:
+            product *= n
+    if free is not None and not total and not product:
         raise errors.new(
             RuntimeError,
             f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified dimension size -1 can be any value and is ambiguous",
         )
-    if free is not None and known and total % known == 0:
-        return shape[:free] + (total // known,) + shape[free + 1 :]
-    if free is None and known == total:
+    if free is not None and product and total % product == 0:
+        return shape[:free] + (total // product,) + shape[free + 1 :]
+    if free is None and product == total:
         return shape
     raise errors.new(
         RuntimeError,
         f"shape '{list(shape)}' is invalid for input of size {total}",
-        f"The tensor of shape {tuple(x_shape)} holds {total} numbers, the new shape {shape} would hold {known}{' times something' * (free is not None)}.",
+        f"The tensor of shape {tuple(x_shape)} holds {total} numbers, the new shape {shape} would hold {product}{' times something' * (free is not None)}.",
         "A reshape keeps every number.",
         "make the product of the sizes equal; one size may be -1, it is then computed.",
         "chapter 09, Tensors",

@@ -47,24 +47,24 @@ def _parse(equation, operands):
     dots = [f"...{i}" for i in range(widest)]
     names = []
     for number, (term, x) in enumerate(zip(terms, operands, strict=True)):
-        found = _labels(term, x.ndim, dots)
-        if len(found) != x.ndim:
+        labels = _labels(term, x.ndim, dots)
+        if len(labels) != x.ndim:
             raise errors.new(
                 RuntimeError,
-                f"einsum(): the number of subscripts in the equation ({len(found)}) does not match the number of dimensions ({x.ndim}) for operand "
+                f"einsum(): the number of subscripts in the equation ({len(labels)}) does not match the number of dimensions ({x.ndim}) for operand "
                 f"{number} and no ellipsis was given",
             )
-        names.append(found)
+        names.append(labels)
     if arrow:
         out = _labels(right, widest + len(right.replace(" ", "").replace("...", "")), dots)
         for n in out:
-            if not any([n in found for found in names]):
+            if not any([n in labels for labels in names]):
                 raise errors.new(
                     RuntimeError,
                     f"einsum(): output subscript {n} does not appear in the equation for any input operand",
                 )
     else:  # all that occur once, in alphabetical order
-        every = [n for found in names for n in found]
+        every = [n for labels in names for n in labels]
         out = [*dots, *sorted({n for n in every if len(n) == 1 and every.count(n) == 1})]
     return names, out
 
@@ -124,8 +124,8 @@ def _product(x, xs, y, ys, keep, order):
 
 def _check_sizes(operands, names):
     size: dict = {}
-    for number, (x, found) in enumerate(zip(operands, names, strict=True)):
-        for n, m in zip(found, x.shape, strict=True):
+    for number, (x, result) in enumerate(zip(operands, names, strict=True)):
+        for n, m in zip(result, x.shape, strict=True):
             if m != 1 and size.get(n, 1) not in (1, m):
                 raise errors.new(
                     RuntimeError,
@@ -175,8 +175,8 @@ def einsum(equation, *operands):
         operands = tuple(operands[0])
     names, out = _parse(equation, operands)
     _check_sizes(operands, names)
-    pairs = [_diagonals(x, found) for x, found in zip(operands, names, strict=True)]
-    order = [*out, *dict.fromkeys([n for _, found in pairs for n in found if n not in out])]
+    pairs = [_diagonals(x, result) for x, result in zip(operands, names, strict=True)]
+    order = [*out, *dict.fromkeys([n for _, result in pairs for n in result if n not in out])]
     x, xs = pairs[0]
     for i, (y, ys) in enumerate(pairs[1:], 1):
         keep = {*out, *[n for _, later in pairs[i + 1 :] for n in later]}

@@ -674,9 +674,11 @@ def lerp(input, end, weight):
     """The point between `input` (weight 0) and `end` (weight 1); `weight` is a number or a tensor.
     Raises RuntimeError for different dtypes, NotImplementedError for whole numbers."""
     if input.array.dtype is not end.array.dtype:
-        ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, end))
+        dtype, other_dtype = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, end))
         raise errors.new(
-            RuntimeError, f"expected dtype {ours} for `end` but got dtype {theirs}", instead="end.to(input.dtype)."
+            RuntimeError,
+            f"expected dtype {dtype} for `end` but got dtype {other_dtype}",
+            instead="end.to(input.dtype).",
         )
     number = isinstance(weight, (int, float))
     if not input.dtype.is_floating_point:
@@ -685,10 +687,10 @@ def lerp(input, end, weight):
             NotImplementedError, f"\"lerp_kernel_{'scalar' if number else 'tensor'}\" not implemented for '{kind}'"
         )
     if isinstance(weight, Variable) and weight.array.dtype is not input.array.dtype:
-        ours, theirs = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, weight))
+        dtype, other_dtype = (errors.SCALAR_NAMES[x.array.dtype.name] for x in (input, weight))
         raise errors.new(
             RuntimeError,
-            f"expected dtype {ours} for `weight` but got dtype {theirs}",
+            f"expected dtype {dtype} for `weight` but got dtype {other_dtype}",
             instead="weight.to(input.dtype).",
         )
     return lerp_number(input, end, weight) if number else lerp_tensor(input, end, weight)

@@ -188,9 +188,9 @@ def _scatter_reduce_rule(g, x, index, source, out, dim, reduce):
         )
         to_source = where(part == 0, alone, none / where(part == 0, 1, part))
     else:  # shared evenly among the largest
-        own, theirs = x == out, part == gather_(out, index, dim)
-        each = g / scatter_add_(where(own, 1.0, 0.0), index, where(theirs, 1.0, 0.0), dim)
-        to_x, to_source = where(own, each, 0), where(theirs, gather_(each, index, dim), 0)
+        extreme, source_extreme = x == out, part == gather_(out, index, dim)
+        each = g / scatter_add_(where(extreme, 1.0, 0.0), index, where(source_extreme, 1.0, 0.0), dim)
+        to_x, to_source = where(extreme, each, 0), where(source_extreme, gather_(each, index, dim), 0)
     return to_x, to_source if source.shape == index.shape else embed(to_source, source.shape, sizes)
 
 
@@ -468,10 +468,12 @@ def index_add(input, dim, index, source, *, alpha=1):
             RuntimeError, f"index_add_(): Expected dtype int32/int64 for index but got: {kind}", instead="index.long()."
         )
     if input.array.dtype is not source.array.dtype:
-        ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
+        own_dtype, source_dtype = (
+            errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source)
+        )
         raise errors.new(
             RuntimeError,
-            f"index_add_(): self ({ours}) and source ({theirs}) must have the same scalar type",
+            f"index_add_(): self ({own_dtype}) and source ({source_dtype}) must have the same scalar type",
             instead="source.to(input.dtype).",
         )
     _as_many(index, source, dim, "index_add_")
@@ -492,10 +494,12 @@ def index_copy(input, dim, index, source):
     Raises RuntimeError for different dtypes, IndexError for another number of positions."""
     dim = wrap_dim(dim, input.ndim)
     if input.array.dtype is not source.array.dtype:
-        ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source))
+        own_dtype, source_dtype = (
+            errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (input, source)
+        )
         raise errors.new(
             RuntimeError,
-            f"index_copy_(): self and source expected to have the same dtype, but got (self) {ours} and (source) {theirs}",
+            f"index_copy_(): self and source expected to have the same dtype, but got (self) {own_dtype} and (source) {source_dtype}",
             instead="source.to(input.dtype).",
         )
     if index.array.dtype != np.int64:
@@ -512,11 +516,11 @@ def index_copy(input, dim, index, source):
             f"({source.ndim}), destination dimensionality ({input.ndim})",
         )
     if _without(input, dim) != _without(source, dim):
-        theirs, ours = (" ".join(map(str, _without(x, dim))) for x in (source, input))
+        source_shape, own_shape = (" ".join(map(str, _without(x, dim))) for x in (source, input))
         raise errors.new(
             RuntimeError,
-            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {ours} at dimension {dim} and "
-            f"source slice shape: {theirs} at dimension 0.",
+            f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: {own_shape} at dimension {dim} and "
+            f"source slice shape: {source_shape} at dimension 0.",
         )
     count = source.array.shape[dim] if source.ndim else 1
     if index.numel() != count:

@@ -391,11 +391,11 @@ def _check_added(input, shape):
             f"expand(torch.{errors.TYPE_NAMES[input.array.dtype.name]}{{{list(input.shape)}}}, size={list(shape)}): the number of sizes provided "
             f"({len(shape)}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})",
         )
-    for d, (n, wanted) in enumerate(zip(input.shape[::-1], shape[::-1], strict=False), 1):
-        if n not in (1, wanted):
+    for d, (n, expected) in enumerate(zip(input.shape[::-1], shape[::-1], strict=False), 1):
+        if n not in (1, expected):
             raise errors.new(
                 RuntimeError,
-                f"The expanded size of the tensor ({wanted}) must match the existing size ({n}) at non-singleton dimension "
+                f"The expanded size of the tensor ({expected}) must match the existing size ({n}) at non-singleton dimension "
                 f"{len(shape) - d}.  Target sizes: {list(shape)}.  Tensor sizes: {list(input.shape)}",
             )
 

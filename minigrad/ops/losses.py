@@ -136,8 +136,10 @@ over  = Op("div", lambda x, count: x / x.dtype.type(count), LINEAR, node="DivBac
 
 def _factors(y, weight, ignore_index, dtype):
     """What each sample counts: its class's weight, 0 if its class is to be ignored."""
-    kept = y != ignore_index
-    return kept.astype(dtype) if weight is None else np.where(kept, weight[np.where(kept, y, 0)], 0).astype(dtype)
+    counted = y != ignore_index
+    return (
+        counted.astype(dtype) if weight is None else np.where(counted, weight[np.where(counted, y, 0)], 0).astype(dtype)
+    )
 
 
 def _at(y, ignore_index, axis):

@@ -36,8 +36,8 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
         if ceil_mode
         else out_size(size, kernel, stride, padding, dilation)
     )
-    if found := kernels.max_pool(x, kernel, stride, padding, dilation, out):
-        return found
+    if pooled := kernels.max_pool(x, kernel, stride, padding, dilation, out):
+        return pooled
     x = padded(x, padding, lowest)
     short = [
         max(0, (o - 1) * s + d * (k - 1) + 1 - n)
@@ -51,14 +51,14 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
         spans = [
             slice(i * d, i * d + (o - 1) * s + 1, s) for i, d, o, s in zip(cell, dilation, out, stride, strict=True)
         ]
-        here = x[(..., *spans)]
+        local = x[(..., *spans)]
         if values is None:
-            values = here.copy()
+            values = local.copy()
             continue
-        better = here > values
+        better = local > values
         if x.dtype.kind == "f":
-            better |= here != here  # nan wins
-        np.copyto(values, here, where=better)
+            better |= local != local  # nan wins
+        np.copyto(values, local, where=better)
         np.copyto(winner, number, where=better)
     starts = np.ogrid[tuple([slice(n) for n in out])]
     inside = np.unravel_index(winner, kernel)
@@ -134,9 +134,9 @@ def _fractional_max_pool(x, samples, kernel, out):
     values = np.full(index.shape, -np.inf, x.dtype)
     for cell in itertools.product(*map(range, kernel)):
         places = _flat_positions([s + i for s, i in zip(starts, cell, strict=True)], size)
-        here = np.take_along_axis(flat, places.reshape(*x.shape[:2], math.prod(out)), 2).reshape(index.shape)
-        better = (here > values) | (here != here)  # nan wins
-        values, index = np.where(better, here, values), np.where(better, places, index)
+        local = np.take_along_axis(flat, places.reshape(*x.shape[:2], math.prod(out)), 2).reshape(index.shape)
+        better = (local > values) | (local != local)  # nan wins
+        values, index = np.where(better, local, values), np.where(better, places, index)
     return values, index.astype(np.int64)
 
 
@@ -169,8 +169,8 @@ def _put_last(x, index, size):
 
 def _take(x, index):
     flat, places = (a.reshape(*x.shape[:2], math.prod(a.shape[2:])) for a in (x, index))
-    taken = np.take_along_axis(flat, places, 2).reshape(index.shape)
-    return np.where(index < 0, 0, taken) if index.size and index.min() < 0 else taken
+    used = np.take_along_axis(flat, places, 2).reshape(index.shape)
+    return np.where(index < 0, 0, used) if index.size and index.min() < 0 else used
 
 
 class Windows:

@@ -28,9 +28,9 @@ def _sum_bytes(x, maps):
     """The same for bytes as PyTorch computes it: weights of 16 bits, the last dimension first, each result rounded to a byte."""
     for axis, (places, weights) in reversed([*enumerate(maps, x.ndim - len(maps))]):
         bits = next((b for b in range(22) if int(0.5 + weights.max() * 2 ** (b + 1)) >= 2**15), 22)
-        whole = np.trunc(weights * 2**bits + np.copysign(0.5, weights)).astype(np.int64)
+        rounded = np.trunc(weights * 2**bits + np.copysign(0.5, weights)).astype(np.int64)
         along = (-1, *[1] * (x.ndim - axis - 1))
-        total = sum(x.take(place, axis) * w.reshape(along) for place, w in zip(places, whole, strict=True))
+        total = sum(x.take(place, axis) * w.reshape(along) for place, w in zip(places, rounded, strict=True))
         x = np.clip((total + 2 ** (bits - 1)) >> bits, 0, 255).astype(np.uint8)
     return x
 

@@ -87,8 +87,8 @@ def _cumextreme(ufunc):
             return x, np.zeros((), np.int64)
         values = ufunc.accumulate(x, dim)
         places = np.arange(x.shape[dim]).reshape([-1 if i == dim else 1 for i in range(x.ndim)])
-        own = (x == values) | np.isnan(x)  # the newest of equals
-        return values, np.maximum.accumulate(np.where(own, places, 0), dim)
+        is_extreme = (x == values) | np.isnan(x)  # the newest of equals
+        return values, np.maximum.accumulate(np.where(is_extreme, places, 0), dim)
 
     return forward
 

@@ -43,10 +43,10 @@ def nanmedian(input, dim=None, keepdim=False) -> Any:
     axis = wrap_dim(dim, input.ndim)
     values, indices = sort(input, axis)
     place = clamp((sum(logical_not(isnan(input)), axis, True) - 1) // 2, 0)  # nan is sorted to the end
-    found = [gather(part, axis, place) for part in (values, indices)]
+    results = [gather(part, axis, place) for part in (values, indices)]
     if not keepdim:
-        found = [squeeze_checked(part, axis) for part in found]
-    return named("nanmedian", "values", "indices")(*found)
+        results = [squeeze_checked(part, axis) for part in results]
+    return named("nanmedian", "values", "indices")(*results)
 
 
 def _balanced(x):
@@ -143,8 +143,8 @@ def _check_weights(name, weights, observations, kinds, word):
     if weights.ndim > 1:
         problem = f"expected {name} to have one or fewer dimensions but got {name} with {weights.ndim} dimensions"
     elif weights.array.dtype.kind not in kinds:
-        found = errors.TYPE_NAMES[weights.array.dtype.name].removesuffix("Tensor")
-        problem = f"expected {name} to have {word} dtype but got {name} with {found} dtype"
+        dtype_name = errors.TYPE_NAMES[weights.array.dtype.name].removesuffix("Tensor")
+        problem = f"expected {name} to have {word} dtype but got {name} with {dtype_name} dtype"
     elif weights.numel() != observations:
         problem = f"expected {name} to have the same numel as there are observations in the input but got {weights.numel()} != {observations}"
     elif (weights.array < 0).any():
@@ -228,7 +228,7 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
         order = np.take_along_axis(order, sorter.array, -1)
     side = "right" if right or side == "right" else "left"
     if order.ndim == 1:
-        found = np.searchsorted(order, sought, side)
+        positions = np.searchsorted(order, sought, side)
     else:
         if order.shape[:-1] != sought.shape[:-1]:
             raise RuntimeError(
@@ -236,8 +236,8 @@ def searchsorted(sorted_sequence, values, *, out_int32=False, right=False, side=
                 f"tensor must match, but we got boundaries tensor {list(order.shape)} and input value tensor {list(sought.shape)}"
             )
         rows = zip(order.reshape(-1, order.shape[-1]), sought.reshape(-1, sought.shape[-1]), strict=True)
-        found = np.array([np.searchsorted(row, value, side) for row, value in rows]).reshape(sought.shape)
-    return wrap(np.asarray(found, np.int32 if out_int32 else np.int64))
+        positions = np.array([np.searchsorted(row, value, side) for row, value in rows]).reshape(sought.shape)
+    return wrap(np.asarray(positions, np.int32 if out_int32 else np.int64))
 
 
 def isin(elements, test_elements, *, assume_unique=False, invert=False):

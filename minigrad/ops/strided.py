@@ -49,10 +49,10 @@ def _used(shape, strides):
 
 def _places(shape, strides, start=0):
     """Where the elements lie, counted in elements of the storage."""
-    found = np.array(start)
+    positions = np.array(start)
     for n, s in zip(shape, strides, strict=True):
-        found = found[..., None] + np.arange(n) * s
-    return found.reshape(-1)
+        positions = positions[..., None] + np.arange(n) * s
+    return positions.reshape(-1)
 
 
 def _strided_rule(g, x_shape, size, stride, start, steps):
@@ -62,11 +62,11 @@ def _strided_rule(g, x_shape, size, stride, start, steps):
     n = int(max(inside.max(initial=0), outside.max(initial=0)) - lowest) + 1
     storage = index_backward(reshape(g, (-1,)), (outside - lowest,), (n,))
     shares = bincount(inside - lowest, minlength=n)[inside - lowest]
-    found = index_(storage, (inside - lowest,))
+    gathered = index_(storage, (inside - lowest,))
     if (shares > 1).any():
         weights = 1 / shares.astype(getattr(g, "array", g).dtype)
-        found = found * (variable.wrap(weights) if isinstance(g, variable.Variable) else weights)
-    return reshape(found, x_shape)
+        gathered = gathered * (variable.wrap(weights) if isinstance(g, variable.Variable) else weights)
+    return reshape(gathered, x_shape)
 
 
 def as_strided_(input, size, stride, storage_offset=None):

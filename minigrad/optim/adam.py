@@ -59,17 +59,17 @@ class Adam(Optimizer):
 
     def update_group(self, group: dict[str, Any]) -> None:
         """All parameters by one call, once the kernels are compiled and as long as only numbers change; else one after the other."""
-        known = self.__dict__.setdefault("_together", {})
-        found, parameters = known.get(id(group)), [p for p in group["params"] if p._grad is not None]
+        groups = self.__dict__.setdefault("_together", {})
+        cached, parameters = groups.get(id(group)), [p for p in group["params"] if p._grad is not None]
         if (
-            found is None
+            cached is None
             or group["amsgrad"]
-            or not found.fits(parameters, self.state)
-            or not found.step(*_options(group))
+            or not cached.fits(parameters, self.state)
+            or not cached.step(*_options(group))
         ):
             super().update_group(group)
             plain = type(self).update is Adam.update and not group["amsgrad"]
-            known[id(group)] = kernels.Together.of(parameters, self.state) if plain else None
+            groups[id(group)] = kernels.Together.of(parameters, self.state) if plain else None
 
     def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
         if not state:

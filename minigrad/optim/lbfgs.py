@@ -169,8 +169,8 @@ class _Memory:
             ys = y.dot(s)
             if ys > 1e-10:  # positive curvature: worth remembering
                 if len(self.dirs) == self.size:
-                    for kept in (self.dirs, self.stps, self.ro):
-                        kept.pop(0)
+                    for history in (self.dirs, self.stps, self.ro):
+                        history.pop(0)
                 self.dirs.append(y)
                 self.stps.append(s)
                 self.ro.append(1.0 / ys)
@@ -218,16 +218,16 @@ def strong_wolfe(along, t, d, f, g, slope, c1=1e-4, c2=0.9, smallest=1e-9, max_e
     rounds = 0
     # First find an interval that holds a good point. A point is [t, value, gradient, slope].
     while rounds < max_evaluations:
-        before, here = [t_prev, f_prev, g_prev, slope_prev], [t, f_new, g_new, slope_new]
+        before, point = [t_prev, f_prev, g_prev, slope_prev], [t, f_new, g_new, slope_new]
         if f_new > f + c1 * t * slope or (rounds > 1 and f_new >= f_prev):
-            bracket = [before, here]
+            bracket = [before, point]
             break
         if abs(slope_new) <= -c2 * slope:
-            bracket = [here]
+            bracket = [point]
             done = True
             break
         if slope_new >= 0:
-            bracket = [before, here]
+            bracket = [before, point]
             break
         step = cubic_minimum(t_prev, f_prev, slope_prev, t, f_new, slope_new, bounds=(t + 0.01 * (t - t_prev), t * 10))
         t_prev, f_prev, g_prev, slope_prev = t, f_new, g_new, slope_new
@@ -260,15 +260,15 @@ def strong_wolfe(along, t, d, f, g, slope, c1=1e-4, c2=0.9, smallest=1e-9, max_e
         evaluations += 1
         slope_new = g_new.dot(d)
         rounds += 1
-        here = [t, f_new, g_new, slope_new]
+        point = [t, f_new, g_new, slope_new]
         if f_new > f + c1 * t * slope or f_new >= bracket[low][1]:
-            bracket[high] = here
+            bracket[high] = point
             low, high = (0, 1) if bracket[0][1] <= bracket[1][1] else (1, 0)
         else:
             if abs(slope_new) <= -c2 * slope:
                 done = True
             elif slope_new * (bracket[high][0] - bracket[low][0]) >= 0:
                 bracket[high] = bracket[low]
-            bracket[low] = here
+            bracket[low] = point
     t, f_new, g_new, _ = bracket[low]
     return f_new, g_new, t, evaluations

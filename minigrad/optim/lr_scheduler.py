@@ -190,8 +190,8 @@ class _OfLambdas(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """Functions are not saved; of callable objects their attributes are."""
-        kept = [None if isinstance(f, types.FunctionType) else f.__dict__.copy() for f in self.lr_lambdas]
-        return {**super().state_dict(), "lr_lambdas": kept}
+        functions = [None if isinstance(f, types.FunctionType) else f.__dict__.copy() for f in self.lr_lambdas]
+        return {**super().state_dict(), "lr_lambdas": functions}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "lr_lambdas"})
@@ -458,15 +458,15 @@ class OneCycleLR(LRScheduler):
     def _length(total_steps, epochs, steps_per_epoch) -> int:
         if total_steps is None and (epochs is None or steps_per_epoch is None):
             raise ValueError("You must define either total_steps OR (epochs AND steps_per_epoch)")
-        given = (
+        options = (
             {"total_steps": total_steps}
             if total_steps is not None
             else {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
         )
-        for name, value in given.items():
+        for name, value in options.items():
             if value <= 0 or not isinstance(value, int):
                 raise ValueError(f"Expected positive integer {name}, but got {value}")
-        return math.prod(given.values())
+        return math.prod(options.values())
 
     def _between(self, start: float, end: float, part: float) -> float:
         if self._anneal_func_type == "cos":
@@ -583,8 +583,8 @@ class CyclicLR(LRScheduler):
     def state_dict(self) -> dict[str, Any]:
         """A function is not saved; of a callable object its attributes are."""
         function = self._scale_fn_custom
-        kept = None if function is None or isinstance(function, types.FunctionType) else function.__dict__.copy()
-        state = {**super().state_dict(), "_scale_fn_custom": kept}
+        functions = None if function is None or isinstance(function, types.FunctionType) else function.__dict__.copy()
+        state = {**super().state_dict(), "_scale_fn_custom": functions}
         del state["_scale_fn_ref"]
         return state
 
@@ -756,8 +756,8 @@ class _OfSchedulers(LRScheduler):
         return optimizer
 
     def state_dict(self) -> dict[str, Any]:
-        own = {k: v for k, v in super().state_dict().items() if k != "_schedulers"}
-        return {**own, "_schedulers": [s.state_dict() for s in self._schedulers]}
+        own_state = {k: v for k, v in super().state_dict().items() if k != "_schedulers"}
+        return {**own_state, "_schedulers": [s.state_dict() for s in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.__dict__.update({k: v for k, v in state_dict.items() if k != "_schedulers"})

@@ -101,10 +101,10 @@ class Optimizer:
         for group in self.param_groups:
             for name in self.defaults.keys() & _LATER_OPTIONS.keys():
                 group.setdefault(name, _LATER_OPTIONS[name])
-        for kept in self.state.values():
+        for stored in self.state.values():
             for name in ("step", "eta", "mu", "mu_product"):
-                if self.counts and isinstance(kept, dict) and isinstance(kept.get(name), (int, float)):
-                    kept[name] = Tensor._wrap(np.array(kept[name], np.float32))  # once plain numbers
+                if self.counts and isinstance(stored, dict) and isinstance(stored.get(name), (int, float)):
+                    stored[name] = Tensor._wrap(np.array(stored[name], np.float32))  # once plain numbers
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -198,11 +198,11 @@ class Optimizer:
         """Update the parameters of a group one after the other."""
         for p in group["params"]:
             if p._grad is not None:
-                known = self.state.get(p)
-                state = {} if known is None else known
+                entry = self.state.get(p)
+                state = {} if entry is None else entry
                 self.update(p, p._grad.array, state, group)
                 p.version[0] += 1
-                if known is None and state:  # plain SGD keeps none
+                if entry is None and state:  # plain SGD keeps none
                     self.state[p] = state
 
     def update(self, p: Tensor, g: np.ndarray, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -301,11 +301,11 @@ class Optimizer:
             packed = {k: v for k, v in group.items() if k != "params"}
             groups.append({**packed, "params": [numbers[id(p)] for p in group["params"]]})
         state = {numbers[id(k)] if isinstance(k, Tensor) else k: v for k, v in self.state.items()}
-        found: dict[str, Any] = {"state": state, "param_groups": groups}
+        entries: dict[str, Any] = {"state": state, "param_groups": groups}
         for hook in [*self._state_dict_post_hooks.values()]:  # type: ignore[attr-defined]
-            changed = hook(self, found)
-            found = found if changed is None else changed
-        return found
+            changed = hook(self, entries)
+            entries = entries if changed is None else changed
+        return entries
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over options and state; parameters are matched by their order. Raises ValueError if the groups' sizes differ."""
@@ -320,9 +320,9 @@ class Optimizer:
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
             )
-        ours = itertools.chain.from_iterable(g["params"] for g in self.param_groups)
-        theirs = itertools.chain.from_iterable(g["params"] for g in saved)
-        by_number = dict(zip(theirs, ours, strict=True))
+        own_ids = itertools.chain.from_iterable(g["params"] for g in self.param_groups)
+        stored_ids = itertools.chain.from_iterable(g["params"] for g in saved)
+        by_number = dict(zip(stored_ids, own_ids, strict=True))
         state: defaultdict[Any, Any] = defaultdict(dict)
         for key, value in state_dict["state"].items():
             if key in by_number:

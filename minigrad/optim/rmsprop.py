@@ -30,8 +30,8 @@ class RMSprop(Optimizer):
 
     def _start(self, p: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
         super()._start(p, state, group)
-        wanted = {"square_avg": True, "momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}
-        state |= {name: zeros_like(p) for name, is_wanted in wanted.items() if is_wanted}
+        needed = {"square_avg": True, "momentum_buffer": group["momentum"] > 0, "grad_avg": group["centered"]}
+        state |= {name: zeros_like(p) for name, is_wanted in needed.items() if is_wanted}
 
     def rule(self, p: Any, g: Any, s: dict[str, Any], t: float, *, lr, alpha, eps, momentum, centered, **_) -> Any:  # type: ignore[override]
         square = s["square_avg"] = s["square_avg"] * alpha + g * g * (1 - alpha)

@@ -94,8 +94,8 @@ class AveragedModel(Module):
             update = self.multi_avg_fn or _of_lists(self.avg_fn or get_swa_avg_fn())
             update(averages, currents, self.n_averaged)
         if not self.use_buffers:
-            for mine, theirs in zip(self.module.buffers(), model.buffers(), strict=True):
-                mine.detach().copy_(theirs.detach())
+            for buffer, source in zip(self.module.buffers(), model.buffers(), strict=True):
+                buffer.detach().copy_(source.detach())
         self.n_averaged += 1
 
 

@@ -62,10 +62,10 @@ def value_source(op: Op) -> str | None:
     )
     if text is None:
         return None
-    known, tree = {*op.inputs, *op.params}, ast.parse(text, mode="eval")
+    allowed, tree = {*op.inputs, *op.params}, ast.parse(text, mode="eval")
     called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - called
-    return text if called <= CALLS and names <= known else None
+    return text if called <= CALLS and names <= allowed else None
 
 
 class _Inline(ast.NodeTransformer):

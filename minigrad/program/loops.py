@@ -75,20 +75,20 @@ def number_of(v: Val, written: set[int]) -> Any:
 
 def fold(lines: list[Line], written: set[int]) -> list[Line]:
     """Without the lines that compute the same at every call, from constants alone: their results become constants."""
-    kept = []
+    remaining = []
     for line in lines:
-        given = list(all_vals([*line.ins, *line.params]))
-        known = line.kind in ("op", "rule", "cast") and all(
-            [v.name == "constant" and id(v.base) not in written for v in given]
+        operands = list(all_vals([*line.ins, *line.params]))
+        constant = line.kind in ("op", "rule", "cast") and all(
+            [v.name == "constant" and id(v.base) not in written for v in operands]
         )
         outs = [v for v in line.outs if v is not None]
-        if known and given and all([v.array.nbytes <= SMALL or not any(v.array.strides) for v in outs]) and not any(
+        if constant and operands and all([v.array.nbytes <= SMALL or not any(v.array.strides) for v in outs]) and not any(
                 [id(v.base) in written or id(v) in written for v in outs]):  # fmt: skip
             for v in outs:
                 v.name, v.line = "constant", None
         else:
-            kept.append(line)
-    return kept
+            remaining.append(line)
+    return remaining
 
 
 def each(line: Line, written: set[int]) -> Any:
@@ -99,8 +99,8 @@ def each(line: Line, written: set[int]) -> Any:
     kinds = {v.array.dtype.name for v in line.ins if v.array.dtype.kind != "b"} | ({out.dtype.name} - {"bool"})
     if len(kinds) != 1 or not kinds <= set(FLOATS) or not out.size or out.ndim > len(LETTERS):
         return None
-    own = line.outs[0].base is line.outs[0] and id(line.outs[0]) not in written
-    return kinds.pop() if own and layout(out) is not None else None
+    unshared = line.outs[0].base is line.outs[0] and id(line.outs[0]) not in written
+    return kinds.pop() if unshared and layout(out) is not None else None
 
 
 def seen_through(line: Line) -> Line:
@@ -125,7 +125,7 @@ def small(lines: list[Line]) -> bool:
 def joined(lines: list[Line], written: set[int]) -> list[Line]:
     """The lines, with loops where two or more can share one. `connect` then sets which arrays they read and fill."""
     steps: list[Line] = []
-    made: dict[int, tuple[int, int]] = {}  # the step that computes a Val, and the part of it
+    positions: dict[int, tuple[int, int]] = {}  # the step that computes a Val, and the part of it
     checked: set[tuple[int, int]] = set()  # positions, and how many there are to choose from
     start = last_check = 0
     read = {id(v.base) for line in lines if line.kind != "follow" for v in all_vals([*line.ins, *line.params])}
@@ -135,7 +135,9 @@ def joined(lines: list[Line], written: set[int]) -> list[Line]:
         at = len(steps), 0
         if dtype is not None or rows is not None:
             wide = line if rows else seen_through(line)
-            first = max([(start, 0), *[made[id(v)] for v in all_vals([*wide.ins, *wide.params]) if id(v) in made]])
+            first = max(
+                [(start, 0), *[positions[id(v)] for v in all_vals([*wide.ins, *wide.params]) if id(v) in positions]]
+            )
             if rows:
                 first, dtype = max(first, (last_check if rows[0] in LOOK_UP else 0, 0)), rows[1]
             at = placed(steps, wide, Part(wide, rows), first, dtype, line)
@@ -147,9 +149,9 @@ def joined(lines: list[Line], written: set[int]) -> list[Line]:
                 else start
             )
             if line.kind == "check":
-                checked.update([(id(found[0]), found[1])] if (found := looked_up(line)) else ())
+                checked.update([(id(lookup[0]), lookup[1])] if (lookup := looked_up(line)) else ())
                 last_check = len(steps)
-        made.update([(id(v), at) for v in line.outs if v is not None])
+        positions.update([(id(v), at) for v in line.outs if v is not None])
     return [
         step.alone if isinstance(step, Loop) and len(step.lines) == 1 and quick(step.alone) else step for step in steps
     ]
@@ -208,10 +210,10 @@ def connect(steps: list[Line], returned: list[Val], written: set[int]) -> None:
 
 def read_by(part: Part, written: set[int]) -> list[Val]:
     """The arrays that a part reads."""
-    found = [v for line in part.lines for v in line.ins] if part.rows is None else [
+    vals = [v for line in part.lines for v in line.ins] if part.rows is None else [
         v for v in part.rows[2].values() if isinstance(v, Val) and v not in part.lines[0].outs
     ]  # fmt: skip
-    return [v for v in found if number_of(v, written) is None or (part.rows and v.array.ndim)]
+    return [v for v in vals if number_of(v, written) is None or (part.rows and v.array.ndim)]
 
 
 def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
@@ -219,7 +221,7 @@ def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
     last: dict[int, int] = {}  # the step that reads a memory last
     for number, step in enumerate(steps):
         last.update([(id(v.base), number) for v in all_vals([*step.ins, *step.params, *step.outs])])
-    found: dict[int, np.ndarray] = {}
+    buffers: dict[int, np.ndarray] = {}
     spare: dict[Any, list[np.ndarray]] = {}
     ends: dict[int, list[int]] = {}
     for number, step in enumerate(steps):
@@ -235,11 +237,11 @@ def planned(steps: list[Line], escaping: set[int]) -> dict[int, np.ndarray]:
                 and v.array.nbytes <= HELD
             ):
                 free = spare.setdefault(key, [])
-                found[id(v)] = free.pop() if free else np.empty(*key)
+                buffers[id(v)] = free.pop() if free else np.empty(*key)
                 ends.setdefault(last[id(v)], []).append(id(v))
         for v in ends.get(number, ()):
-            spare[layout(found[v])].append(found[v])
-    return found
+            spare[layout(buffers[v])].append(buffers[v])
+    return buffers
 
 
 def layout(a: np.ndarray) -> Any:
@@ -279,12 +281,12 @@ def text_of(
 
     names  of the arrays that it reads and fills, and of the values in between, by the id of the Val
     """
-    taken = set(names.values())
+    used_names = set(names.values())
     text = [f"def {name}({', '.join(names[id(v)] for v in arrays_of(loop, names))}):"]
     statements: list[Statement] = []
     for part in loop.parts:
         write = of_rows if part.rows else of_numbers
-        heads, body = write(part, loop, name, names, written, comment, taken)
+        heads, body = write(part, loop, name, names, written, comment, used_names)
         text += ["    " + head for head in heads]
         text += ["    " * (1 + len(heads)) + statement.text for statement in body]
         statements += body

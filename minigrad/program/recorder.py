@@ -166,10 +166,10 @@ def plain(x: Any) -> Any:
     if type(x) is Spy:
         return x.of
     if isinstance(x, (tuple, list)) and any([isinstance(p, (Spy, tuple, list)) for p in x]):
-        made = [plain(p) for p in x]
+        parts = [plain(p) for p in x]
         if isinstance(x, list):
-            return made
-        out = type(x)(made) if not hasattr(x, "_fields") else type(x)(*made)
+            return parts
+        out = type(x)(parts) if not hasattr(x, "_fields") else type(x)(*parts)
         vars(out).update(vars(x)) if hasattr(x, "__dict__") else None
         return out
     return x
@@ -269,9 +269,9 @@ class Recorder(Handler):
     def val(self, x: Any) -> Val:
         """The Val behind a tensor or an array."""
         array = _ARRAY.__get__(x) if isinstance(x, Variable) else plain(x)
-        found = self.vals.get(id(array))
-        if found is not None:
-            return found
+        result = self.vals.get(id(array))
+        if result is not None:
+            return result
         maker = self.makers.get(id(array), "")
         if isinstance(x, Variable) and number_of(x) is not None or maker.startswith(_MAKERS):
             return self.is_now(array, Val(array, name="constant"))
@@ -349,16 +349,19 @@ class Recorder(Handler):
             if val.array is not a:
                 val = self.line("cast", a.dtype, [val], (), [a], frame).outs[0]
             ins.append(val)
-        found = [_ARRAY.__get__(t) for t in outs]
-        if len(found) == 1 and any([found[0] is v.array for v in ins]):
+        arrays_out = [_ARRAY.__get__(t) for t in outs]
+        if len(arrays_out) == 1 and any([arrays_out[0] is v.array for v in ins]):
             return  # the same array: nothing to do
         before = len(self.lines)
         if op is addmm_:  # two lines, so that a sum can share a loop
             bias, *factors = ins
-            ins = [self.line("op", _product(mm_, factors), factors, (), [np.empty_like(found[0])], frame).outs[0], bias]
+            ins = [
+                self.line("op", _product(mm_, factors), factors, (), [np.empty_like(arrays_out[0])], frame).outs[0],
+                bias,
+            ]
             op = add
         op = _product(op, ins)
-        line = self.line("op", op, ins, self.of_params(params), found, frame, ins)
+        line = self.line("op", op, ins, self.of_params(params), arrays_out, frame, ins)
         for t in outs:
             if t.edge is not None:
                 self.of_nodes.setdefault(t.edge[0], (self.lines[before:], []))
@@ -420,30 +423,30 @@ class Recorder(Handler):
         frame: FrameType,
     ) -> None:
         joint = op.joint_rule and None not in edges
-        whole = [(op.joint_rule, range(len(outs)))] if joint else [
+        rules = [(op.joint_rule, range(len(outs)))] if joint else [
             (op.rules[i], [n]) for n, i in enumerate(op.inputs) if op.rules[i] is not None and edges[n] is not None
         ]  # fmt: skip
-        for rule, places in whole:
+        for rule, places in rules:
             first, *names = _names(rule)
             gs: Any = [None if t is None else self.val(t) for t in g] if isinstance(g, list) else self.val(g)
             gs = gs[0] if isinstance(gs, list) and first != "gs" else gs
             saved = [getattr(node, name) for name in names]
-            given = [gs, *[self.of_params(plain(v)) if v is not None else None for v in saved]]
-            found = [outs[n] for n in places]
-            if len(found) == 1 and (found[0] is None or id(found[0]) in self.vals):
+            arguments = [gs, *[self.of_params(plain(v)) if v is not None else None for v in saved]]
+            arrays_out = [outs[n] for n in places]
+            if len(arrays_out) == 1 and (arrays_out[0] is None or id(arrays_out[0]) in self.vals):
                 continue
-            bases = [v for v in all_vals(given)]
+            bases = [v for v in all_vals(arguments)]
             title = op.name + "_back" + ("" if joint or len(op.inputs) == 1 else "_" + op.inputs[places[0]])
             line = self.line(
                 "rule",
                 (title, on_arrays(rule), bool(joint)),
                 [],
-                given,
-                [a for a in found if a is not None],
+                arguments,
+                [a for a in arrays_out if a is not None],
                 frame,
                 bases,
             )
-            line.outs = tuple([None if a is None else self.vals[id(a)] for a in found])
+            line.outs = tuple([None if a is None else self.vals[id(a)] for a in arrays_out])
 
     def accumulated(self, x: Tensor, g: Tensor) -> None:
         """The engine adds `g` to x.grad, without recording it."""
@@ -500,8 +503,8 @@ class Recorder(Handler):
             self.alive.append(frame)
             code, local = frame.f_code, frame.f_locals
             try:
-                given = [local[name] for name in code.co_varnames[: code.co_argcount]]
-                params = tuple([self.tensor_or(x) for x in given])
+                arguments = [local[name] for name in code.co_varnames[: code.co_argcount]]
+                params = tuple([self.tensor_or(x) for x in arguments])
                 changed = [*all_vals(params[:2])] if function is follow else []
                 self.line("follow" if function is follow else "check", function, changed, params, (), frame)
             except Unfit as reason:
@@ -550,8 +553,8 @@ class Recorder(Handler):
         return array
 
     def grad_read(self, t: Tensor, grad: Tensor | None, frame: FrameType) -> Tensor | None:
-        known = id(t) in self.entry or id(t) in self.overwritten
-        if id(t) in self.outside and not known and self.why is None and not self.updating:
+        recorded = id(t) in self.entry or id(t) in self.overwritten
+        if id(t) in self.outside and not recorded and self.why is None and not self.updating:
             val = None
             if grad is not None:
                 array = _ARRAY.__get__(grad)

@@ -155,10 +155,12 @@ def kind_of_rows(line: Line, written: set[int], checked: set[Any]) -> Any:
         or any([v.array.ndim >= len(LETTERS) for v in all_vals([*line.ins, *line.params])])
     ):
         return None
-    found = READERS[name](line, checked)
-    if found is None or any([v.base is not v or id(v) in written or not v.array.flags.c_contiguous for v in line.outs]):
+    reading = READERS[name](line, checked)
+    if reading is None or any(
+        [v.base is not v or id(v) in written or not v.array.flags.c_contiguous for v in line.outs]
+    ):
         return None
-    key, words, *outs = found
+    key, words, *outs = reading
     if len(outs := outs or ["out"]) != len(line.outs):
         return None
     words |= dict(zip(outs, line.outs, strict=True))
@@ -178,7 +180,7 @@ def kind_of_rows(line: Line, written: set[int], checked: set[Any]) -> Any:
 def _places(shape: tuple[int, ...], columns: Any) -> dict[str, Any]:
     """The loops over an array whose dimensions `columns` are taken together, and the places in it."""
     letters = [letter if n > 1 else "0" for letter, n in zip(LETTERS, shape, strict=False)]
-    row, column = ([d for d in range(len(shape)) if (d in columns) is together] for together in (False, True))
+    row, column = ([d for d in range(len(shape)) if (d in columns) is combined] for combined in (False, True))
     return {
         "for row": [(letters[d], shape[d]) for d in row if shape[d] > 1], "row": ", ".join([letters[d] for d in row]) or "()",
         "for column": [(letters[d], shape[d]) for d in column if shape[d] > 1], "column": ", ".join([letters[d] for d in column]),
@@ -210,24 +212,24 @@ def _norm(line: Line, checked: set[Any]) -> Any:
         return None
     if line.kind == "op":
         (x, weight, bias), (arranged, axes, affine, eps) = line.ins, line.params
-        found = _arrangement(x.array.shape, weight, tuple(arranged), tuple(axes), affine)
-        return found and (
+        places = _arrangement(x.array.shape, weight, tuple(arranged), tuple(axes), affine)
+        return places and (
             "norm",
-            {"x": x, "weight": weight, "bias": bias, "eps": float(eps), **found},
+            {"x": x, "weight": weight, "bias": bias, "eps": float(eps), **places},
             "out",
             "out_mean",
             "out_rstd",
         )
     g, x, weight, arranged, axes, affine, eps = line.params
-    found = (
+    places = (
         _arrangement(x.array.shape, weight, tuple(arranged), tuple(axes), affine)
         if g.array.shape == x.array.shape
         else None
     )
-    words = {"g": g, "x": x, "weight": weight, "eps": float(eps), **(found or {})}
+    words = {"g": g, "x": x, "weight": weight, "eps": float(eps), **(places or {})}
     if line.what[0].endswith("weight"):
-        return found and ("norm_back_weight", words, "by_weight")
-    return found and ("norm_back", words, *("out", "by_weight", "by_bias")[: len(line.outs)])
+        return places and ("norm_back_weight", words, "by_weight")
+    return places and ("norm_back", words, *("out", "by_weight", "by_bias")[: len(line.outs)])
 
 
 def _arrangement(
@@ -235,19 +237,19 @@ def _arrangement(
 ) -> Any:
     """The places in the input of a normalisation, and in its weight, whose shape is one dimension or that of the normalised part."""
     if arranged == shape:
-        found = _places(shape, axes)
-        letters = found["all"].split(", ")[len(shape) - len(affine) :]
+        places = _places(shape, axes)
+        letters = places["all"].split(", ")[len(shape) - len(affine) :]
     else:  # channels in groups
         groups, each = arranged[1], shape[1] // arranged[1]
-        found = _places((shape[0], groups, each, *shape[2:]), range(2, len(shape) + 1))
-        n, group, one, *rest = found["all"].split(", ")
+        places = _places((shape[0], groups, each, *shape[2:]), range(2, len(shape) + 1))
+        n, group, one, *rest = places["all"].split(", ")
         letters = [one if groups == 1 else group if each == 1 else f"{group} * {each} + {one}"]
-        found |= {"all": ", ".join([n, *letters, *rest]), "first": f"{n}, {group}, 0"}
+        places |= {"all": ", ".join([n, *letters, *rest]), "first": f"{n}, {group}, 0"}
     letters = letters[: weight.array.ndim]
     names = set(re.findall(r"[a-z]", "".join(letters)))
-    loops = [loop for loop in [*found["for row"], *found["for column"]] if loop[0] in names]
-    return found | {"row": found["first"], "affine": ", ".join(letters), "for weight": loops,
-                    "size": float(math.prod([n for _, n in found["for column"]]))}  # fmt: skip
+    loops = [loop for loop in [*places["for row"], *places["for column"]] if loop[0] in names]
+    return places | {"row": places["first"], "affine": ", ".join(letters), "for weight": loops,
+                    "size": float(math.prod([n for _, n in places["for column"]]))}  # fmt: skip
 
 
 def _loss(line: Line, checked: set[Any]) -> Any:
@@ -345,16 +347,16 @@ def text_of_rows(key: str, words: dict[str, Any], free: Callable[[str], str]) ->
 
 def _nested(lines: list[str], words: dict[str, Any]) -> list[str]:
     """The lines with a loop for each dimension; none without anything in it."""
-    found = []
+    nested = []
     while lines:
         head, *lines = lines
         inner = [line[4:] for line in itertools.takewhile(lambda line: line[0] == " ", lines)]
         del lines[: len(inner)]
         if not head.endswith(":"):
-            found.append(head)
+            nested.append(head)
         elif body := _nested(inner, words):
             name = head.removesuffix(":")
             heads = [f"for {letter} in range({n}):" for letter, n in words[name]] if name in words else [head]
-            found += ["    " * depth + line for depth, line in enumerate(heads)]
-            found += ["    " * len(heads) + line for line in body]
-    return found
+            nested += ["    " * depth + line for depth, line in enumerate(heads)]
+            nested += ["    " * len(heads) + line for line in body]
+    return nested

@@ -98,9 +98,9 @@ class Looped:
         out = self.program.run(*args)
         if out is not MISS:
             for name in self.program.loops:
-                known = [*getattr(self.program.scope[name], "overloads", {}).values()]
-                if len(known) == 1:
-                    self.program.scope[name] = known[0].entry_point
+                overloads = [*getattr(self.program.scope[name], "overloads", {}).values()]
+                if len(overloads) == 1:
+                    self.program.scope[name] = overloads[0].entry_point
             self.run, self.ready = self.program.run, True
         return out
 
@@ -131,8 +131,8 @@ def pickled(compiled: Any, function: Callable[..., Any]) -> str | tuple[Any, ...
     name = compiled.__qualname__
     if isinstance(function, types.MethodType):
         owner, name = function.__self__, function.__name__
-    found = functools.reduce(lambda place, part: getattr(place, part, None), name.split("."), owner)
-    if found is not compiled:
+    attribute = functools.reduce(lambda place, part: getattr(place, part, None), name.split("."), owner)
+    if attribute is not compiled:
         return type(compiled), (function,)
     return (getattr, (owner, name)) if isinstance(function, types.MethodType) else name
 
@@ -180,12 +180,12 @@ class CompiledStep:
         """As a method: a step of its own for each object, of which the last are remembered."""
         if owner is None:
             return self
-        found = self._owners.get(id(owner))
-        if found is None or found.step.__self__ is not owner:
-            found = self._owners[id(owner)] = CompiledStep(types.MethodType(self.step, owner))
+        result = self._owners.get(id(owner))
+        if result is None or result.step.__self__ is not owner:
+            result = self._owners[id(owner)] = CompiledStep(types.MethodType(self.step, owner))
             for old in list(self._owners)[:-OWNERS]:
                 del self._owners[old]
-        return found
+        return result
 
     def _look(self, after: Any, /, *args: Tensor, **kwargs: Any) -> Any:
         """Call the first program whose guards hold, of those that come after one."""
@@ -216,13 +216,13 @@ class CompiledStep:
 
     def _names(self, count: Any) -> list[str]:
         """What the first arguments are called."""
-        found: list[str] = []
+        result: list[str] = []
         for name, p in self._signature.parameters.items():
             if p.kind is p.VAR_POSITIONAL:
-                found += [f"{name}_{i}" for i in range(count - len(found))]
+                result += [f"{name}_{i}" for i in range(count - len(result))]
             elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-                found.append(name)
-        return found[:count]
+                result.append(name)
+        return result[:count]
 
     @property
     def shown(self) -> Program | None:

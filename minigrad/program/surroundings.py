@@ -122,8 +122,8 @@ class Surroundings:
     def read(self, place: str, value: Any, name: str) -> None:
         """`place` is an expression that must go on giving `value`."""
         if fixed(value):
-            known = self.known(value)
-            self.guard(f"({place} is {known} or same({place}, {known}))")
+            expected = self.known(value)
+            self.guard(f"({place} is {expected} or same({place}, {expected}))")
         else:
             self.guard(f"{place} is {self.known(value)}")
             self.look(value, name, name)
@@ -298,7 +298,7 @@ class Surroundings:
             )
         self.guard(f"type({k}) is {self.known(kind)}")
         self.functions_of(kind, kind.__name__)
-        own = vars(value)
+        attributes = vars(value)
         if isinstance(value, Optimizer):
             self._later.append((value, name))
             return
@@ -306,12 +306,12 @@ class Surroundings:
         if isinstance(value, Module):
             self.no_hooks(value, name)
             for key in ("_parameters", "_buffers", "_modules"):
-                part, k = own[key], self.known(own[key])
+                part, k = attributes[key], self.known(attributes[key])
                 self.guard(f"{d}[{key!r}] is {k} and len({k}) == {len(part)}")
                 for inner, item in part.items():
                     self.read(f"{k}.get({inner!r})", item, f"{name}.{inner}")
-        self.guard(f"len({d}) == {len(own)}")
-        for key, item in own.items():
+        self.guard(f"len({d}) == {len(attributes)}")
+        for key, item in attributes.items():
             if not (isinstance(value, Module) and key.startswith("_") and key in _OF_MODULES):
                 self.read(f"{d}.get({key!r}, MISSING)", item, f"{name}.{key}")
 
@@ -344,7 +344,7 @@ _OF_MODULES = frozenset(key for key in vars(Module()) if key.startswith("_"))
 def _codes(code: CodeType, free: Any = None) -> list[Any]:
     """A code object and those inside it, each with its free variables of the outermost function."""
     free = set(code.co_freevars)
-    found = [(code, free)]
-    for inner, names in found:  # grows
-        found += [(c, names - set(inner.co_cellvars)) for c in inner.co_consts if isinstance(c, types.CodeType)]
-    return found
+    pairs = [(code, free)]
+    for inner, names in pairs:  # grows
+        pairs += [(c, names - set(inner.co_cellvars)) for c in inner.co_consts if isinstance(c, types.CodeType)]
+    return pairs

@@ -409,10 +409,10 @@ def arange(
         raise errors.new(RuntimeError, "step must be nonzero")
     if (end - start) * step < 0:
         raise errors.new(RuntimeError, "upper bound and lower bound inconsistent with step sign")
-    whole = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
+    integral = all(isinstance(v, (int, np.integer)) for v in (start, end, step))
     n = math.ceil((end - start) / step)
     array = start + np.arange(n) * step
-    return _finish(array.astype(_dtype(dtype, dtypes.int64 if whole else None)), requires_grad, device)
+    return _finish(array.astype(_dtype(dtype, dtypes.int64 if integral else None)), requires_grad, device)
 
 
 def range_(

@@ -303,10 +303,10 @@ def check_fits(x: Tensor, positions: tuple[np.ndarray | slice, ...], value: Tens
 def check_written(x: Tensor, value: Tensor) -> None:
     """Raise PyTorch's error if index_put cannot write the numbers of `value` into `x` as they are."""
     if value.array.dtype is not x.array.dtype:
-        ours, theirs = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (x, value))
+        to, source = (errors.TYPE_NAMES[t.array.dtype.name].removesuffix("Tensor") for t in (x, value))
         raise errors.new(
             RuntimeError,
-            f"Index put requires the source and destination dtypes match, got {ours} for the destination and {theirs} for the source.",
+            f"Index put requires the source and destination dtypes match, got {to} for the destination and {source} for the source.",
             instead="convert what you write: values.to(x.dtype).",
         )
 

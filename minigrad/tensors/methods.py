@@ -105,11 +105,11 @@ IN_PLACE = """
 
 def number_first(op: Op, x: Tensor, other: Any) -> Any:
     """op(x, other) where `other` is no Tensor. NotImplemented unless it is a number or ndarray: then Python names the two types."""
-    known = numbers.get(type(other))
-    if known is not None:
-        found = known.get((other, x.array.dtype.char))
-        if found is not None and other and x.array.dtype.kind == "f":
-            return op.call(x, found)
+    tensors = numbers.get(type(other))
+    if tensors is not None:
+        tensor = tensors.get((other, x.array.dtype.char))
+        if tensor is not None and other and x.array.dtype.kind == "f":
+            return op.call(x, tensor)
     if isinstance(other, (int, float, np.generic)):
         return op.call(x, constant(other, dtypes.FROM_NUMPY[x.array.dtype]) if x.array.dtype.kind == "f" else other)
     return with_array(op, x, other) if isinstance(other, np.ndarray) else NotImplemented
@@ -198,8 +198,11 @@ def _in_place(name: Any, where: Any, function: Any) -> Any:
         if name.startswith("bitwise_") or name in ("gcd", "lcm"):  # numbers, not truth values: they must fit
             result = f"fitting(self, {result})"
         return f"def {name}_{signature_of(function)}:\n    return copy_(self, {result})\n"
-    given = [f"partial({where}{named})" if named else where, *[p.name for p in parameters if p.kind != p.KEYWORD_ONLY]]
-    return f"def {name}_{signature_of(function)}:\n    return write(self, {', '.join(given)})\n"
+    arguments = [
+        f"partial({where}{named})" if named else where,
+        *[p.name for p in parameters if p.kind != p.KEYWORD_ONLY],
+    ]
+    return f"def {name}_{signature_of(function)}:\n    return write(self, {', '.join(arguments)})\n"
 
 
 def _spread(name: Any, function: Any, keyword: Any) -> Any:
@@ -234,7 +237,7 @@ def _spread(name: Any, function: Any, keyword: Any) -> Any:
 
 def _table() -> Any:
     """The methods by name. Rows, operators and writes are written out as one text, which tracebacks show; functions are methods already."""
-    found, text, docs = {}, [], {}
+    methods, text, docs = {}, [], {}
     scope = {"Variable": Variable, "number_first": number_first, "dtypes": dtypes, "partial": functools.partial}
     scope.update(other_first=other_first, ndarray=np.ndarray, fitting=inplace.fitting)
     scope.update(write=inplace.write, copy_=inplace.copy_, row_by_row=row_by_row)
@@ -248,7 +251,7 @@ def _table() -> Any:
             if isinstance(function, Op):
                 text.append(_forwarding(name, f"{family}.{origin}", function))
             else:  # some arguments have a second name, and some must be tensors
-                found[name] = (
+                methods[name] = (
                     forgiving(function, name) if LOOKED_AT & {*signature_of(function).parameters} else function
                 )
             if name in IN_PLACE:
@@ -272,10 +275,10 @@ def _table() -> Any:
     for name, kind, _ in _entries(CONVERSIONS):
         compiled[name].__doc__ = f"The numbers as {getattr(dtypes, kind)}."
     for module, words in SPREAD.items():
-        found.update(
+        methods.update(
             {name: _spread(name, getattr(module, function), keyword) for name, function, keyword in _entries(words)}
         )
-    return {**found, **compiled}
+    return {**methods, **compiled}
 
 
 FILENAME = "<minigrad methods>"

@@ -153,17 +153,17 @@ class _Number:
             shown = shown.astype(np.float64).ravel()
             shown = shown[np.isfinite(shown) & (shown != 0)]
             numbers = shown.tolist()
-            scientific, whole = False, True
+            scientific, integral = False, True
             if numbers:
                 size = np.abs(shown)
                 smallest, largest = size.min().item(), size.max().item()
-                whole = bool((shown == np.ceil(shown)).all())
+                integral = bool((shown == np.ceil(shown)).all())
                 scientific = largest / smallest > 1000.0 or largest > 1e8 or smallest < 1e-4
                 if OPTIONS.sci_mode is not None:
                     scientific = OPTIONS.sci_mode
             if scientific:
                 self.spec = f".{OPTIONS.precision}e"
-            elif whole:
+            elif integral:
                 self.spec, self.point = ".0f", "."
             else:
                 self.spec = f".{OPTIONS.precision}f"
@@ -208,6 +208,6 @@ def _nested(data: np.ndarray, indent: int, summarise: bool, number: _Number) -> 
         per_line = max(1, int((OPTIONS.linewidth - indent) // (number.width + 2)))
         rows = [", ".join(texts[i : i + per_line]) for i in range(0, len(texts), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(rows) + "]"
-    shown = [*data[:edge], None, *data[len(data) - edge :]] if cut else data
-    parts = ["..." if part is None else _nested(part, indent + 1, summarise, number) for part in shown]
+    displayed = [*data[:edge], None, *data[len(data) - edge :]] if cut else data
+    parts = ["..." if part is None else _nested(part, indent + 1, summarise, number) for part in displayed]
     return "[" + ("," + "\n" * (data.ndim - 1) + " " * (indent + 1)).join(parts) + "]"

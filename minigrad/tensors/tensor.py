@@ -91,17 +91,17 @@ def to_what(args: tuple[dtypes.dtype | str, ...], kwargs: dict[str, Any]) -> tup
     else:
         names = ["device", "dtype", *names]
         kwargs = {"device" if k == "tensor" else k: v for k, v in kwargs.items()}
-    given = dict(zip(names, args, strict=False))
-    fits = len(args) <= len(names) and not given.keys() & kwargs.keys()
-    given.update(kwargs)
-    device, dtype = given.pop("device", None), given.pop("dtype", None)
-    like, copy = given.pop("like", None), given.pop("copy", False)
-    fits = fits and isinstance(copy, builtins.bool) and isinstance(given.pop("non_blocking", False), builtins.bool)
-    order = given.pop("memory_format", None)
+    arguments = dict(zip(names, args, strict=False))
+    fits = len(args) <= len(names) and not arguments.keys() & kwargs.keys()
+    arguments.update(kwargs)
+    device, dtype = arguments.pop("device", None), arguments.pop("dtype", None)
+    like, copy = arguments.pop("like", None), arguments.pop("copy", False)
+    fits = fits and isinstance(copy, builtins.bool) and isinstance(arguments.pop("non_blocking", False), builtins.bool)
+    order = arguments.pop("memory_format", None)
     fits = (
         fits
         and (dtype is None or isinstance(dtype, dtypes.dtype))
-        and not given
+        and not arguments
         and isinstance(order, (formats, type(None)))
     )
     if isinstance(device, Variable):
@@ -338,14 +338,14 @@ class Tensor(Methods):
                 )
             if value is self:
                 raise errors.new(RuntimeError, "can't assign Variable as its own grad")
-            wanted = self.array.dtype if self.meta is None or self.meta.grad_dtype is ANY else self.meta.grad_dtype
-            if wanted is not None and value.array.dtype is not wanted:
-                theirs, ours = (
-                    errors.TYPE_NAMES[kind.name].removesuffix("Tensor") for kind in (value.array.dtype, wanted)
+            expected = self.array.dtype if self.meta is None or self.meta.grad_dtype is ANY else self.meta.grad_dtype
+            if expected is not None and value.array.dtype is not expected:
+                got, kind = (
+                    errors.TYPE_NAMES[dtype.name].removesuffix("Tensor") for dtype in (value.array.dtype, expected)
                 )
                 raise errors.new(
                     RuntimeError,
-                    f"attempting to assign a gradient with dtype '{theirs.lower()}' to a tensor with grad_dtype '{ours}'. The gradient "
+                    f"attempting to assign a gradient with dtype '{got.lower()}' to a tensor with grad_dtype '{kind}'. The gradient "
                     "must match the tensor's grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype attribute "
                     "with a specific dtype, or None to allow any dtype. Set grad_dtype with caution. Diverging the dtypes of a tensor and "
                     "its gradient may break downstream systems that assume they match.",
@@ -379,10 +379,10 @@ class Tensor(Methods):
             raise errors.new(RuntimeError, f"grad_dtype must be a torch.dtype or None, but got {type(dtype).__name__}")
         kind = None if dtype is None else dtype.numpy
         if kind is not None and self._grad is not None and self._grad.array.dtype is not kind:
-            wanted, there = (errors.TYPE_NAMES[k.name].removesuffix("Tensor") for k in (kind, self._grad.array.dtype))
+            expected, there = (errors.TYPE_NAMES[k.name].removesuffix("Tensor") for k in (kind, self._grad.array.dtype))
             raise errors.new(
                 RuntimeError,
-                f"Cannot set grad_dtype to '{wanted}' because there is already a gradient with dtype '{there.lower()}'. Please clear the "
+                f"Cannot set grad_dtype to '{expected}' because there is already a gradient with dtype '{there.lower()}'. Please clear the "
                 "gradient (.grad = None) before changing grad_dtype, or ensure the new grad_dtype matches the existing gradient's dtype.",
             )
         meta = variable.meta_of(self)
@@ -567,8 +567,8 @@ class Tensor(Methods):
         tangent = None
         if self.meta is not None and self.meta.tangents:
             for level in state.handlers:
-                found = level.tangent(self)
-                tangent = tangent if found is None else found
+                result = level.tangent(self)
+                tangent = tangent if result is None else result
         tangent = None if tangent is None else repr(tangent)
         return printing.tensor_str(
             self.array, self.dtype, requires_grad=self.requires_grad, grad_fn=grad_fn, tangent=tangent
@@ -806,13 +806,13 @@ class Tensor(Methods):
         return shape.clone(self, "C") if row_by_row(memory_format, "clone") else shape.clone(self)
 
     def contiguous(self, memory_format: memory_format | None = None) -> Tensor:
-        whole = self.array.flags.c_contiguous
+        is_contiguous = self.array.flags.c_contiguous
         row_by_row(
             memory_format,
             "contiguous",
-            None if whole else "preserve memory format is unsupported by the contiguous operator",
+            None if is_contiguous else "preserve memory format is unsupported by the contiguous operator",
         )
-        return self if whole else shape.clone(self, "C")
+        return self if is_contiguous else shape.clone(self, "C")
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
         """Another dtype (or the dtype of another tensor); there is only one device, the CPU. Returns self if nothing changes."""
@@ -1132,12 +1132,12 @@ class _Missing:
     def __get__(self, x: Tensor | None, owner: type) -> None:
         if self.name in errors.LEFT_OUT:
             raise errors.left_out(AttributeError, f"'Tensor' object has no attribute '{self.name}'", self.name)
-        here = [name for name in dir(owner) if name not in _UNSUPPORTED]
+        existing = [name for name in dir(owner) if name not in _UNSUPPORTED]
         raise errors.new(
             AttributeError,
             f"'Tensor' object has no attribute '{self.name}'",
             f"PyTorch has it, minigrad does not support '{self.name}'.",
-            instead=errors.nearest(self.name, here, "x."),
+            instead=errors.nearest(self.name, existing, "x."),
         )
 
 

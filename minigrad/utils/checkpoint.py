@@ -102,10 +102,10 @@ class _Region:
                 "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. If you are calling "
                 "ctx.saved_tensors in backward, make sure to do so only once. Otherwise please open an issue with details on your use case."
             )
-        found = self.again.pop(note.position)
+        result = self.again.pop(note.position)
         if state.running is NOT_RUNNING:
             self.again = None
-        return found
+        return result
 
     def recompute(self):
         again: list[Any] = []

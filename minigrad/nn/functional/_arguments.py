@@ -37,11 +37,11 @@ def understanding_old_switches(function: Callable[..., Any]) -> Callable[..., An
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) > place or "size_average" in kwargs or "reduce" in kwargs:
-            given = signature.bind(*args, **kwargs).arguments
-            switches = given.pop("size_average", None), given.pop("reduce", None)
+            arguments = signature.bind(*args, **kwargs).arguments
+            switches = arguments.pop("size_average", None), arguments.pop("reduce", None)
             if switches != (None, None):
-                given["reduction"] = old_reduction(*switches)
-            return function(**given)
+                arguments["reduction"] = old_reduction(*switches)
+            return function(**arguments)
         return function(*args, **kwargs)
 
     return call
@@ -66,16 +66,18 @@ def refusing_others(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _no_tensor(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Exception | None:
-    given: dict[str, Any] = dict(zip(signature := inspect.signature(function).parameters, args, strict=False)) | kwargs
+    arguments: dict[str, Any] = (
+        dict(zip(signature := inspect.signature(function).parameters, args, strict=False)) | kwargs
+    )
     for position, (name, parameter) in enumerate(signature.items(), 1):
-        value = given.get(name)
+        value = arguments.get(name)
         if parameter.annotation in (Tensor, Tensor | None) and not isinstance(value, Variable):
-            if value is not None or (name in given and parameter.annotation is Tensor):
+            if value is not None or (name in arguments and parameter.annotation is Tensor):
                 place = "" if name in kwargs else f" (position {position})"
-                found = f"{function.__name__}(): argument '{name}'{place} must be Tensor, not {errors.type_name(value)}"
+                item = f"{function.__name__}(): argument '{name}'{place} must be Tensor, not {errors.type_name(value)}"
                 return errors.new(
                     TypeError,
-                    found,
+                    item,
                     instead="minigrad.tensor(...) makes a tensor of numbers, lists and numpy arrays.",
                     facts=ArgumentType(function.__name__, position, type(value).__name__),
                 )
@@ -141,15 +143,15 @@ def several(value: Any, n: int, name: str) -> tuple[int, ...]:
     """One number per dimension, from one for all or a sequence of n. Raises RuntimeError for another count."""
     if isinstance(value, (int, np.integer)):
         return (int(value),) * n
-    given = tuple([int(v) for v in value])
-    if len(given) == 1:
-        return given * n
-    if len(given) != n:
+    sizes = tuple([int(v) for v in value])
+    if len(sizes) == 1:
+        return sizes * n
+    if len(sizes) != n:
         raise RuntimeError(
             f"expected {name} to be a single integer value or a list of {n} values to match the convolution dimensions, but got "
-            f"{name}={list(given)}"
+            f"{name}={list(sizes)}"
         )
-    return given
+    return sizes
 
 
 def constant(array: np.ndarray) -> Tensor:

@@ -74,13 +74,13 @@ def _options(n: int, weight: Tensor, groups: int, **options: Any) -> list[tuple[
     """The options, one number per spatial dimension; raises PyTorch's errors about impossible ones."""
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    found = [several(value, n, name) for name, value in options.items()]
+    sizes = [several(value, n, name) for name, value in options.items()]
     if weight.ndim != n + 2:
         raise RuntimeError(
             f"expected stride to be a single integer value or a list of {weight.ndim - 2} values to match the convolution dimensions, but "
-            f"got stride={list(found[0])}"
+            f"got stride={list(sizes[0])}"
         )
-    for name, value in zip(options, found, strict=True):
+    for name, value in zip(options, sizes, strict=True):
         if name == "padding" and min(value) < 0:
             raise RuntimeError("negative padding is not supported")
         if name == "stride" and min(value) <= 0:
@@ -95,7 +95,7 @@ def _options(n: int, weight: Tensor, groups: int, **options: Any) -> list[tuple[
     if weight.shape[0] % groups:
         what = f"divisible by {groups} at dimension 0, but got weight of size [{list(weight.shape)}] instead"
         raise RuntimeError(f"Given groups={groups}, expected weight to be {what}")
-    return found
+    return sizes
 
 
 def _check(
@@ -119,8 +119,8 @@ def _check(
 
 def _check_empty(input: Tensor) -> None:
     if 0 in input.shape[2:] and 0 not in input.shape[:2]:
-        shown = [*input.shape[:2], *[1] * (input.ndim == 3), *input.shape[2:]]
-        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shown}")
+        text = [*input.shape[:2], *[1] * (input.ndim == 3), *input.shape[2:]]
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {text}")
 
 
 def _convolve(n, input, weight, bias, stride, padding, dilation, groups):
@@ -218,16 +218,16 @@ def _transpose(n, input, weight, bias, stride, padding, output_padding, groups, 
 
 def _window(kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> list[tuple[int, ...]]:
     """What unfold and fold have in common: the options as pairs, and the errors about them."""
-    given = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
-    found = [several(value, 2, name) for name, value in given.items()]
-    for name, (h, w) in zip(given, found, strict=True):
+    arguments = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
+    sizes = [several(value, 2, name) for name, value in arguments.items()]
+    for name, (h, w) in zip(arguments, sizes, strict=True):
         short = {"kernel_size": "kernel", "padding": "pad"}.get(name, name)
         if min(h, w) < (name != "padding"):
             what = "be non-negative" if name == "padding" else "be greater than zero"
             raise RuntimeError(
                 f"{name.replace('_', ' ')} should {what}, but got {short}_height: {h} {short}_width: {w}"
             )
-    return found
+    return sizes
 
 
 def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Tensor:

@@ -70,8 +70,8 @@ def _channels(input: Tensor, p: float, training: bool, inplace: bool, n: int) ->
             "to using dropout1d instead.",
             stacklevel=3,
         )
-    kept = 1 if n != 2 and input.ndim == n + 1 else 2
-    return _dropped(input, p, training, inplace, tuple([m if i < kept else 1 for i, m in enumerate(input.shape)]))
+    leading = 1 if n != 2 and input.ndim == n + 1 else 2
+    return _dropped(input, p, training, inplace, tuple([m if i < leading else 1 for i, m in enumerate(input.shape)]))
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:

@@ -257,20 +257,20 @@ def grid_sample(
     out: Any = None
     for cell in itertools.product(taps, repeat=n):
         index: list = []
-        weight, known = None, np.ones((), bool)
+        weight, inside = None, np.ones((), bool)
         for p, low, tap, m in zip(places, lows, cell, sizes, strict=True):
             at = low + tap
             if mode == "bicubic":
                 at = _inside(constant(at.astype(p.array.dtype)), m, padding_mode, corners).array
                 at = np.where(np.isfinite(at), at, -100).astype(np.int64)
-            known = known & (at >= 0) & (at < m)
+            inside = inside & (at >= 0) & (at < m)
             index.insert(0, np.clip(at, 0, m - 1))
             if mode != "nearest":
                 part = p - constant(low.astype(p.array.dtype))
                 factor = _cubic_weight(part, tap) if mode == "bicubic" else part if tap else 1 - part
                 weight = factor if weight is None else weight * factor
         values = input.movedim(1, -1)[(constant(batch), *map(constant, index))]
-        values = values * constant(known[..., None].astype(input.array.dtype))
+        values = values * constant(inside[..., None].astype(input.array.dtype))
         if weight is None:  # the places are rounded: a gradient of 0
             nothing = constant(np.ones(places[0].array.shape, bool))
             values = values + places[0].masked_fill(nothing, 0.0).unsqueeze(-1)

@@ -285,12 +285,12 @@ def cross_entropy(
         return loss
     # The smoothed part: minus the mean log-probability over the classes, weighted as the classes are.
     classes = input.shape[axis]
-    kept = target.array != ignore_index
+    saved = target.array != ignore_index
     smooth = -(log_p if weight is None else log_p * weight.reshape(_along(axis, input.ndim))).sum(axis)
-    smooth = smooth.masked_fill(constant(~kept), 0.0) if not kept.all() else smooth
+    smooth = smooth.masked_fill(constant(~saved), 0.0) if not saved.all() else smooth
     if reduction == "mean":
         factors = (
-            kept.sum() if weight is None else np.where(kept, weight.array[np.where(kept, target.array, 0)], 0).sum()
+            saved.sum() if weight is None else np.where(saved, weight.array[np.where(saved, target.array, 0)], 0).sum()
         )
         smooth = smooth.sum() / factors.item()
     elif reduction == "sum":
@@ -508,8 +508,8 @@ def multi_margin_loss(
     away = away if p == 1 else away * away
     if weight is not None:
         away = away * weight[classes.reshape(-1)].unsqueeze(1)
-    own = np.arange(rows.shape[1]) == index.array
-    values = away.masked_fill(constant(own), 0.0).sum(1) / rows.shape[1]
+    is_target = np.arange(rows.shape[1]) == index.array
+    values = away.masked_fill(constant(is_target), 0.0).sum(1) / rows.shape[1]
     return _reduce(values if target.ndim else values.squeeze(0), reduction)
 
 
@@ -531,13 +531,13 @@ def multilabel_margin_loss(
     )
     if y.size and not (-1 <= y.min() and y.max() < x.shape[1]):
         raise RuntimeError("argument #2 'target' is out of range")
-    known = np.cumprod(y >= 0, 1).astype(bool)
+    is_label = np.cumprod(y >= 0, 1).astype(bool)
     right = np.zeros(y.shape, bool)
-    rows, _ = np.nonzero(known)
-    right[rows, y[known]] = True
-    chosen = x.gather(1, constant(np.where(known, y, 0)))
+    rows, _ = np.nonzero(is_label)
+    right[rows, y[is_label]] = True
+    chosen = x.gather(1, constant(np.where(is_label, y, 0)))
     away = (1 - chosen.unsqueeze(2) + x.unsqueeze(1)).relu()
-    values = away.masked_fill(constant(~(known[:, :, None] & ~right[:, None, :])), 0.0).sum((1, 2)) / x.shape[1]
+    values = away.masked_fill(constant(~(is_label[:, :, None] & ~right[:, None, :])), 0.0).sum((1, 2)) / x.shape[1]
     return _reduce(values if input.ndim == 2 else values.squeeze(0), reduction)
 
 
@@ -568,26 +568,28 @@ def ctc_loss(
     check_reduction(reduction)
     batched = log_probs.ndim == 3
     if log_probs.ndim not in (2, 3):
-        shown = log_probs.ndim + 1
+        expected_ndim = log_probs.ndim + 1
         raise RuntimeError(
-            f"Expected 3-dimensional tensor, but got {shown}-dimensional tensor for argument #1 'log_probs' {_CTC}"
+            f"Expected 3-dimensional tensor, but got {expected_ndim}-dimensional tensor for argument #1 'log_probs' {_CTC}"
         )
-    for name, given in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
-        if isinstance(given, Tensor) and given.array.dtype.kind not in "iu":
+    for name, lengths_argument in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+        if isinstance(lengths_argument, Tensor) and lengths_argument.array.dtype.kind not in "iu":
             raise RuntimeError(f"{name} must be integral")
     x = log_probs if batched else log_probs.unsqueeze(1)
     steps, n, classes = x.shape
     times, lengths = (
         np.asarray(getattr(v, "array", v)).reshape(-1).astype(np.int64) for v in (input_lengths, target_lengths)
     )
-    for name, found in (("input_lengths", times), ("target_lengths", lengths)):
-        if len(found) != n:
+    for name, result in (("input_lengths", times), ("target_lengths", lengths)):
+        if len(result) != n:
             raise RuntimeError(f"{name} must be of size batch_size")
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
-    for name, found in (("input_lengths", times), ("target_lengths", lengths)):
-        if found.min(initial=0) < 0:
-            raise RuntimeError(f"Expected {name} to have value at least 0, but got value {found[found < 0][0]} {_CTC}")
+    for name, result in (("input_lengths", times), ("target_lengths", lengths)):
+        if result.min(initial=0) < 0:
+            raise RuntimeError(
+                f"Expected {name} to have value at least 0, but got value {result[result < 0][0]} {_CTC}"
+            )
     if times.max(initial=0) > steps:
         raise RuntimeError(f"Expected input_lengths to have value at most {steps}, but got value {times.max()} {_CTC}")
     _check_ctc_targets(targets, lengths)
@@ -630,10 +632,10 @@ def _check_ctc_targets(targets: Tensor, lengths: np.ndarray) -> None:
         raise RuntimeError(
             f"Expected 1 to 2 dimensions, but got {targets.ndim}-dimensional tensor for argument #2 'targets' {_CTC}"
         )
-    wanted, got = (int(lengths.sum()) if targets.ndim == 1 else len(lengths)), targets.shape[0]
-    if wanted != got:
+    expected, got = (int(lengths.sum()) if targets.ndim == 1 else len(lengths)), targets.shape[0]
+    if expected != got:
         raise RuntimeError(
-            f"Expected tensor to have size {wanted} at dimension 0, but got size {got} for argument #2 'targets' {_CTC}"
+            f"Expected tensor to have size {expected} at dimension 0, but got size {got} for argument #2 'targets' {_CTC}"
         )
     longest = int(lengths.max(initial=0))
     if targets.ndim == 2 and targets.shape[1] < longest:

@@ -57,16 +57,16 @@ def _windows(
     name: str, n: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any = 1
 ) -> tuple[tuple[int, ...], ...]:
     """Kernel, stride, padding and dilation, a number for each of n dimensions. Raises PyTorch's errors about them."""
-    given = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
+    arguments = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
     if stride is None or stride in ([], ()):
-        given["stride"] = kernel_size
-    for what, value in given.items():
+        arguments["stride"] = kernel_size
+    for what, value in arguments.items():
         if not isinstance(value, (int, np.integer)) and len(value) not in (1, n):
             may = {"stride": "either be omitted, a single int", "padding": "be a single int"}.get(
                 what, "either be a single int"
             )
             raise RuntimeError(f"{name}: {what} must {may}, or a tuple of {_NUMBERS[n]} ints")
-    kernel, stride, padding, dilation = (several(value, n, what) for what, value in given.items())
+    kernel, stride, padding, dilation = (several(value, n, what) for what, value in arguments.items())
     if n == 1 and name[0] == "m":
         for what, value in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
             if value[0] < 1:
@@ -249,12 +249,12 @@ def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 
 def _adaptive_out(name: str, output_size: Any, size: tuple[int, ...]) -> tuple[int, ...]:
     n = len(size)
-    given = (output_size,) * n if output_size is None or isinstance(output_size, int) else tuple(output_size)
-    if len(given) != n:
+    argument = (output_size,) * n if output_size is None or isinstance(output_size, int) else tuple(output_size)
+    if len(argument) != n:
         raise RuntimeError(
             f"{name}{'(): internal error' * ('max' in name)}: output_size{'.size()' * ('max' in name)} must be {n}"
         )
-    return tuple([m if o is None else o for o, m in zip(given, size, strict=True)])
+    return tuple([m if o is None else o for o, m in zip(argument, size, strict=True)])
 
 
 def _check_adaptive(n: int, input: Tensor, out: tuple[int, ...], largest: bool) -> None:
@@ -264,8 +264,8 @@ def _check_adaptive(n: int, input: Tensor, out: tuple[int, ...], largest: bool) 
         if largest:
             raise RuntimeError(f"Trying to create tensor with negative dimension {min(out)}: {sizes}")
         received = ", ".join(map(str, out[:2])) + "".join(f",{o}" for o in out[2:])
-        wanted = "elements of output_size must be greater than or equal to 0"
-        raise RuntimeError(f"adaptive_avg_pool{n}d: {wanted} but received {{{received}}}")
+        sentence = "elements of output_size must be greater than or equal to 0"
+        raise RuntimeError(f"adaptive_avg_pool{n}d: {sentence} but received {{{received}}}")
     if math.prod(sizes) * input.array.itemsize >= 2**63:
         numel = not largest and math.prod(sizes) >= 2**63
         raise RuntimeError(
@@ -362,17 +362,17 @@ def _max_unpool(n, input, indices, kernel_size, stride, padding, output_size):
         [(m - 1) * s - 2 * p + k for m, s, p, k in zip(input.shape[-n:], stride, padding, kernel, strict=True)]
     )
     if output_size is not None:
-        wanted = tuple(output_size)[-n:]
+        expected = tuple(output_size)[-n:]
         if len(output_size) not in (n, n + 2):
             raise ValueError(
                 f"output_size should be a sequence containing {n} or {n + 2} elements, but it has a length of '{len(output_size)}'"
             )
-        for d, (given, default, s) in enumerate(zip(wanted, size, stride, strict=True)):
-            if not default - s < given < default + s:
+        for d, (argument, default, s) in enumerate(zip(expected, size, stride, strict=True)):
+            if not default - s < argument < default + s:
                 raise ValueError(
-                    f'invalid output_size "{wanted}" (dim {d} must be between {default - s} and {default + s})'
+                    f'invalid output_size "{expected}" (dim {d} must be between {default - s} and {default + s})'
                 )
-        size = wanted
+        size = expected
     if indices.array.dtype != np.int64:
         raise RuntimeError(
             f"elements in indices should be type int64 but got: {indices.type().rpartition('.')[2].removesuffix('Tensor')}"

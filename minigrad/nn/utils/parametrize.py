@@ -155,17 +155,17 @@ def _property(name: str) -> property:
 def _check_inverse(parametrization: Module, new: Tensor, old: Tensor, name: str) -> None:
     """Raise ValueError if right_inverse, where there is one, does not reproduce `old` from its result."""
     try:
-        found = parametrization.right_inverse(new) if hasattr(parametrization, "right_inverse") else old  # type: ignore[operator]
+        result = parametrization.right_inverse(new) if hasattr(parametrization, "right_inverse") else old  # type: ignore[operator]
     except NotImplementedError:
         return
-    if not isinstance(found, Tensor):
-        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(found).__name__}")
+    if not isinstance(result, Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(result).__name__}")
     for what in ("dtype", "shape"):
-        mine, wanted = getattr(found, what), getattr(old, what)
-        if mine != wanted:
+        attribute, expected = getattr(result, what), getattr(old, what)
+        if attribute != expected:
             raise ValueError(
                 f"The tensor returned by parametrization.right_inverse must have the same {what} as {name}, unless the `unsafe` flag is "
-                f"enabled.\n{name}.{what}: {wanted}\nreturned {what}: {mine}"
+                f"enabled.\n{name}.{what}: {expected}\nreturned {what}: {attribute}"
             )
 
 
@@ -204,10 +204,10 @@ def register_parametrization(
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
     """Whether the module (or this tensor of it) has parametrizations."""
-    found = module._modules.get("parametrizations")
-    if not isinstance(found, ModuleDict):
+    result = module._modules.get("parametrizations")
+    if not isinstance(result, ModuleDict):
         return False
-    return len(found) > 0 if tensor_name is None else tensor_name in found
+    return len(result) > 0 if tensor_name is None else tensor_name in result
 
 
 def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized: bool = True) -> Module:
@@ -215,9 +215,9 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     Raises ValueError if it is not parametrized, or the original is several tensors."""
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
-    found = module.parametrizations[tensor_name]
-    if found.is_tensor:
-        original = found.original
+    result = module.parametrizations[tensor_name]
+    if result.is_tensor:
+        original = result.original
         if leave_parametrized:
             with no_grad():
                 original.data = getattr(module, tensor_name)
@@ -248,14 +248,14 @@ def transfer_parametrizations_and_params(
     """Give to_module the parametrizations of from_module, and the tensors they are computed from."""
     if is_parametrized(from_module):
         for name in [*from_module.parametrizations] if tensor_name is None else [tensor_name]:
-            found = from_module.parametrizations[name]
+            source = from_module.parametrizations[name]
             if not hasattr(to_module, name):
                 setattr(to_module, name, Parameter(getattr(from_module, name).detach()))
-            for parametrization in found:
+            for parametrization in source:
                 register_parametrization(to_module, name, parametrization)
-            for i in range(found.ntensors):
-                original = "original" if found.is_tensor else f"original{i}"
-                setattr(to_module.parametrizations[name], original, getattr(found, original))
+            for i in range(source.ntensors):
+                original = "original" if source.is_tensor else f"original{i}"
+                setattr(to_module.parametrizations[name], original, getattr(source, original))
     return to_module
 
 
