@@ -113,11 +113,9 @@ def _inside(obj: Any) -> list[tuple[str, object]]:
     if isinstance(modules := attributes.get("_modules"), dict) and isinstance(
         attributes.get("_parameters"), dict
     ):  # an nn.Module
-        attributes_ = {**attributes["_parameters"], **attributes.get("_buffers", {}), **modules}
+        members = {**attributes["_parameters"], **attributes.get("_buffers", {}), **modules}
         return [
-            (f"[{key}]" if key.isdigit() else f".{key}", inner)
-            for key, inner in attributes_.items()
-            if inner is not None
+            (f"[{key}]" if key.isdigit() else f".{key}", inner) for key, inner in members.items() if inner is not None
         ]
     return [(f".{key}", inner) for key, inner in attributes.items() if isinstance(key, str) and not key.startswith("_")]
 

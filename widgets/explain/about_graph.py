@@ -165,14 +165,14 @@ def unused(m: Failure, about: facts.UnusedInputs) -> Answer:
         else None
     )
     name = "this input"
-    inputs_ = about.inputs
+    tensors = about.inputs
     if call is not None:
         out, inputs = call.args[0], call.args[1]
         items = inputs.elts if isinstance(inputs, (ast.Tuple, ast.List)) else [inputs]
-        if len(items) == len(inputs_):
+        if len(items) == len(tensors):
             texts = [ast.unparse(i) for i in items]
         else:  # a list made elsewhere
-            texts = [m.name_of(partial(operator.is_, x)) or f"input {k}" for k, x in enumerate(inputs_)]
+            texts = [m.name_of(partial(operator.is_, x)) or f"input {k}" for k, x in enumerate(tensors)]
         rows = [[text, "yes" if used else "no"] for text, used in zip(texts, about.used, strict=True)]
         missing = [r[0] for r in rows if r[1] == "no"]
         name = f"`{missing[0]}`" if missing else name

@@ -25,8 +25,8 @@ def tag(name: str, cls: str = "", text: str | None = None, **attributes: object)
     """
     parts = [f'class="{cls}"'] if cls else []
     for key, value in attributes.items():
-        text_value = f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else esc(value)
-        parts.append(f'{key.replace("_", "-")}="{text_value}"')
+        written = f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else esc(value)
+        parts.append(f'{key.replace("_", "-")}="{written}"')
     head = " ".join([name, *parts])
     return f"<{head}/>" if text is None else f"<{head}>{text}</{name}>"
 

@@ -237,15 +237,15 @@ class Run:
 
     def _collect(self, node: Any) -> None:
         """The node and all behind it, oldest first; leaves' accumulators not."""
-        todo, seen = [node], {id(node_) for node_ in self._nodes}
+        todo, seen = [node], {id(other) for other in self._nodes}
         while todo:
-            node_here = todo.pop()
-            if node_here is None or id(node_here) in seen or node_here.name().endswith("AccumulateGrad"):
+            current = todo.pop()
+            if current is None or id(current) in seen or current.name().endswith("AccumulateGrad"):
                 continue
-            seen.add(id(node_here))
-            self._nodes.append(node_here)
-            todo += [parent for parent, _ in node_here.next_functions]
-        self._nodes.sort(key=lambda node_: node_.number)
+            seen.add(id(current))
+            self._nodes.append(current)
+            todo += [parent for parent, _ in current.next_functions]
+        self._nodes.sort(key=lambda other: other.number)
 
     # words -----------------------------------------------------------------------------------------------------------------------
     @property

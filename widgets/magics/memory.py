@@ -61,7 +61,7 @@ def of_tensor(shell: Any, root: Any) -> Panel:
     for node in nodes:
         if type(node).__name__ == "AccumulateGrad":
             continue
-        size_, held = 0, []
+        node_bytes, held = 0, []
         for name, array in saved_arrays(node):
             base = storage(array)
             called = names.get(id(base))
@@ -70,15 +70,15 @@ def of_tensor(shell: Any, root: Any) -> Panel:
                 held.append(f"{name}: {shape} (already at {counted[id(base)]})")
                 continue
             counted[id(base)] = type(node).__name__
-            size_ += base.nbytes
+            node_bytes += base.nbytes
             alive += base.nbytes if called else 0
             held.append(f"{name}: {shape}" + (f" (your {called})" if called else ""))
-        total += size_
+        total += node_bytes
         rows.append(
             [
                 type(node).__name__,
                 "; ".join(held) or ("freed" if node.saves and node.status else "nothing"),
-                (size(size_), size_),
+                (size(node_bytes), node_bytes),
             ]
         )
     if not rows:

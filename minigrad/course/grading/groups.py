@@ -51,7 +51,7 @@ def _group(ex: Exercise, name: str, rows: list[RosterRow], links: Mapping[str, s
     earned = sorted({number(g["points"]) for g in grades})
     head = f"{many(len(rows), 'student')}<span>{' or '.join(earned)} of {many(ex.points, 'point')}</span>"
     failed = [(level, probe, say) for probe, level, say in grades[0]["lines"] if level in (OFF, SKIPPED)]
-    safe_name = "".join(
+    remarks = "".join(
         f"<li>{GLYPH[level]} {code(probe)}{': ' + code(say) if say else ''}</li>" for level, probe, say in failed[:6]
     )
     more = f"<li>and {many(len(failed) - 6, 'more probe')}</li>" if len(failed) > 6 else ""
@@ -67,4 +67,4 @@ def _group(ex: Exercise, name: str, rows: list[RosterRow], links: Mapping[str, s
         else ""
     )
     line = f"<p>For marks.csv: <code>group {name},,,,your remark</code></p>"
-    return f"<section><h2>{head}</h2>{mistake}{stopped}<ul class=remarks>{safe_name}{more}</ul><p>{people}</p>{source}{line}</section>"
+    return f"<section><h2>{head}</h2>{mistake}{stopped}<ul class=remarks>{remarks}{more}</ul><p>{people}</p>{source}{line}</section>"

@@ -142,8 +142,8 @@ class Notebook:
     def defined(self) -> dict[str, list[tuple[int, int]]]:
         """For each name the statements (cell, number) that define it, apart from loops, untouched stubs and what the course lends."""
         results: dict[str, list[tuple[int, int]]] = {}
-        exercises_here = [ex for chapter in sorted(self.chapters) for ex in exercises.chapter(chapter).values()]
-        stubs = {ex.entry: _program(ex.stub) for ex in exercises_here}
+        candidates = [ex for chapter in sorted(self.chapters) for ex in exercises.chapter(chapter).values()]
+        stubs = {ex.entry: _program(ex.stub) for ex in candidates}
         for i, cell in enumerate(self.cells):
             if any(stubs[name] == _program(cell.source) for name in cell.names & stubs.keys()):
                 continue
