@@ -28,7 +28,7 @@ from .core.variable import Variable, wrap
 from .func import vjp
 from .func.batching import NumbersNeeded, Sample
 from .ops import elementwise as E
-from .program.formulas import COSTLY, Unfit, filled, loop_source, power
+from .program.formulas import COSTLY, NotCompilable, filled, loop_source, power
 from .program.step import CompiledStep, is_step, pickled
 from .program.surroundings import Surroundings
 
@@ -49,10 +49,10 @@ class Trace(Handler):
         number = float(params[0]) if op is E.pow_number else None
         if number is None and (params or loop_source(op) is None):
             row_names = ", ".join(sorted({row.name for row in TABLE.values() if loop_source(row) is not None}))
-            raise Unfit(f"{op.name} is not one of the operations that can be fused ({row_names}, pow).")
+            raise NotCompilable(f"{op.name} is not one of the operations that can be fused ({row_names}, pow).")
         names = tuple([self.name_of(x, op) for x in inputs])
         if not any(name[0] in "xv" for name in names):
-            raise Unfit(f"{op.name} is computed from numbers alone; use Python's arithmetic for that.")
+            raise NotCompilable(f"{op.name} is computed from numbers alone; use Python's arithmetic for that.")
         out = wrap(self.first)
         self.kept.append(out)
         self.names[id(out)] = f"v{len(self.lines)}"
@@ -64,10 +64,12 @@ class Trace(Handler):
             if id(x) in self.names:
                 return self.names[id(x)]
             if number_of(x) is None:
-                raise Unfit(f"{op.name} uses a tensor that is not an argument of the function; make it an argument.")
+                raise NotCompilable(
+                    f"{op.name} uses a tensor that is not an argument of the function; make it an argument."
+                )
             x = number_of(x)
         elif not isinstance(x, (int, float)):
-            raise Unfit(f"{op.name} is applied to {type(x).__name__}; only tensors and numbers can be fused.")
+            raise NotCompilable(f"{op.name} is applied to {type(x).__name__}; only tensors and numbers can be fused.")
         return repr(float(x))
 
     def source(self, result: str, count: int) -> tuple[str, int]:
@@ -129,15 +131,17 @@ _RECORDED = ("minigrad.core.op", "minigrad.ops.", "minigrad.nn.functional", "min
 
 
 def _surroundings(function) -> Surroundings:
-    """What the function reads besides its arguments. Raises Unfit for what a loop would not repeat, or could change unnoticed."""
+    """What the function reads besides its arguments. Raises NotCompilable for what a loop would not repeat, or could change unnoticed."""
     around = Surroundings(function)
     if around.tensors:
         name, _ = next(iter(around.tensors.values()))
-        raise Unfit(f"it reads {name}, a tensor that may change between calls; make it an argument.")
+        raise NotCompilable(f"it reads {name}, a tensor that may change between calls; make it an argument.")
     for name in sorted(around.attributes_read):
         makes = getattr(getattr(minigrad, name, None), "__module__", None) or "minigrad.ops."
         if name in _OF_ITS_PLACE or (makes.startswith("minigrad.") and not makes.startswith(_RECORDED)):
-            raise Unfit(f"it reads {name}, which is no operation and may change between calls; make it an argument.")
+            raise NotCompilable(
+                f"it reads {name}, which is no operation and may change between calls; make it an argument."
+            )
     return around
 
 
@@ -158,7 +162,7 @@ class CompiledFunction:
         self._loop: str | None = None
         self._reason: str | None = None
         self._rows: dict[Any, Any] = {}
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
 
     def __call__(self, *args, **kwargs):
         key: list[Any] = []
@@ -201,27 +205,27 @@ class CompiledFunction:
         holds = _always
         try:
             if not find_spec("numba"):
-                raise Unfit("numba is not installed.")
+                raise NotCompilable("numba is not installed.")
             holds = _surroundings(self.function).holds()
             return self._fused(args), holds, None
-        except Unfit as reason:
+        except NotCompilable as reason:
             why = str(reason)
         except NumbersNeeded:
             why = "it reads the numbers of a tensor, so its course depends on them."
-        if why not in self._said:
-            self._said.add(why)
+        if why not in self._warned:
+            self._warned.add(why)
             warn(f"{self.function.__name__} is not fused to one loop: {why}")
         return None, holds, why
 
     def _fused(self, args):
         tensors = [a for a in args if isinstance(a, Variable)]
         if not tensors:
-            raise Unfit("no argument is a tensor.")
+            raise NotCompilable("no argument is a tensor.")
         kinds, shapes = {t.array.dtype.name for t in tensors}, {t.array.shape for t in tensors}
         if len(kinds) > 1 or not kinds <= {"float32", "float64"}:
-            raise Unfit(f"the arguments must be all float32 or all float64, not {', '.join(sorted(kinds))}.")
+            raise NotCompilable(f"the arguments must be all float32 or all float64, not {', '.join(sorted(kinds))}.")
         if len(shapes) > 1:
-            raise Unfit(
+            raise NotCompilable(
                 f"the arguments must have one shape, not {', '.join(map(str, sorted(shapes)))}; expand them first."
             )
         (kind,) = kinds
@@ -231,7 +235,7 @@ class CompiledFunction:
         with trace:
             result = self.function(*[next(saved_values) if isinstance(a, Variable) else a for a in args])
         if not isinstance(result, Variable) or not trace.lines or id(result) not in trace.names:
-            raise Unfit("it must return one tensor that it has computed.")
+            raise NotCompilable("it must return one tensor that it has computed.")
         self._loop, saved = trace.source(trace.names[id(result)], len(tensors))
         key = self._loop, kind
         if key not in _kernels:

@@ -82,17 +82,17 @@ class memory_format:
 contiguous_format, preserve_format = memory_format("contiguous_format"), memory_format("preserve_format")
 
 
-def row_by_row(wanted: Any, function: str, refusal: str | None = None) -> bool:
+def row_by_row(requested: Any, function: str, refusal: str | None = None) -> bool:
     """Is the argument `memory_format` of a function contiguous_format? Raises TypeError for other types, and
     RuntimeError with the sentence `refusal` where the function cannot preserve one."""
-    if wanted is None:
+    if requested is None:
         return False
-    if not isinstance(wanted, memory_format):
-        sentence = f"{function}(): argument 'memory_format' must be torch.memory_format, not {type(wanted).__name__}"
+    if not isinstance(requested, memory_format):
+        sentence = f"{function}(): argument 'memory_format' must be torch.memory_format, not {type(requested).__name__}"
         raise errors.new(TypeError, sentence, instead="write memory_format=torch.contiguous_format, or leave it out.")
-    if refusal is not None and wanted is preserve_format:
+    if refusal is not None and requested is preserve_format:
         raise RuntimeError(refusal)
-    return wanted is contiguous_format
+    return requested is contiguous_format
 
 
 class _Switches:

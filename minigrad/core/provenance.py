@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KEPT = 5000  # notes are left on this many nodes, and again after each cell: a long training loop runs without them
 SMALL = 512  # bytes: constants up to this size are copied, so they are known even after the tensor is freed
 _FOLDER = Path(__file__).parents[1]
-_left = 0
+_remaining = 0
 _on = False
 
 
@@ -56,8 +56,8 @@ def read(node: Node) -> Note | None:
 
 def record_lines(on: bool = True, kept: int = KEPT) -> None:
     """Leave notes on the next `kept` nodes, or stop doing so. Off by default; the notebook extension calls it before every cell."""
-    global _left, _on
-    _left = kept if on else 0
+    global _remaining, _on
+    _remaining = kept if on else 0
     if on and _fit not in op_module.written:
         not_the_learners.update(str(path) for path in _FOLDER.rglob("*.py"))
         not_the_learners.add("<minigrad methods>")
@@ -111,9 +111,9 @@ def _fit(op: Op) -> None:
 def _note(
     constants: tuple[Any, ...] | None, versions: Sequence[int], params: tuple[Any, ...]
 ) -> tuple[Any, ...] | None:
-    global _left
-    _left -= 1
-    if _left < 0:
+    global _remaining
+    _remaining -= 1
+    if _remaining < 0:
         record_lines(False)
         return None
     return *_place(4), constants, versions, params  # beyond this, the row's call and the method (or Op.__call__)

@@ -58,13 +58,13 @@ def general(op: Op, inputs: Any, params: tuple[Any, ...]) -> Any:
     return op.record(r, tensors, *params) if op.tensor_list else op.record(r, *tensors, *params)
 
 
-def on_ndarrays(op: Op, *given: Any) -> Any:
+def on_ndarrays(op: Op, *arguments: Any) -> Any:
     """The numbers alone: for rules in the fast backward pass, and for forward() of another row. Raises TypeError for anybody else:
     PyTorch's functions take no arrays, and a result without a graph would go unnoticed."""
     if op.ours and state.running is NOT_RUNNING and _called_by_others():
-        arrays = given[0] if op.tensor_list else given[: len(op.inputs)]
+        arrays = arguments[0] if op.tensor_list else arguments[: len(op.inputs)]
         raise wrong_type(op, *next((i, x) for i, x in enumerate(arrays) if isinstance(x, (ndarray, np.generic))))
-    return op.forward(*given)
+    return op.forward(*arguments)
 
 
 def _called_by_others() -> bool:

@@ -12,6 +12,10 @@ import numpy as np
 
 from .dtypes import native
 
+# Functions of numpy that read nothing of an array but its shape, dtype and memory.
+SHAPE_ONLY = {np.shape, np.ndim, np.size, np.may_share_memory, np.result_type, np.iscomplexobj,
+              np.empty_like, np.zeros_like, np.ones_like, np.full_like}  # fmt: skip
+
 
 def owner_of(array: Any) -> np.ndarray:
     """The array that owns the memory."""

@@ -27,7 +27,7 @@ from ..core import dtypes
 from ..core.constants import constant
 from ..core.dispatch import Handler, state
 from ..core.op import DISCRETE, ELEMENTWISE, TABLE
-from ..core.storage import place_of
+from ..core.storage import SHAPE_ONLY, place_of
 from ..core.variable import Variable, wrap
 from ..ops import (
     convolution,
@@ -57,8 +57,6 @@ class NumbersNeeded(Exception):
     """Inside vmap something wants to read the numbers of one sample: the function must run sample by sample."""
 
 
-_SHAPE_ONLY = {np.shape, np.ndim, np.size, np.may_share_memory, np.result_type, np.iscomplexobj}
-_LIKE = {np.zeros_like, np.ones_like, np.empty_like, np.full_like}
 _VIEWS = {
     np.broadcast_to,
     np.expand_dims,
@@ -85,7 +83,7 @@ class Sample(ndarray):
         item = tolist = tobytes = astype = __setitem__ = take = _refuse
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function in _SHAPE_ONLY or function in _LIKE:
+        if function in SHAPE_ONLY:
             plain = [a.view(ndarray) if isinstance(a, Sample) else a for a in args]
             return function(*plain, **{k: v.view(ndarray) if isinstance(v, Sample) else v for k, v in kwargs.items()})
         if function in _VIEWS:
@@ -328,14 +326,14 @@ class BatchLevel(Handler):
 
     # Random numbers -----------------------------------------------------------------------------------------------------
 
-    def check_random(self, *given: Any) -> None:
+    def check_random(self, *arguments: Any) -> None:
         """Raise PyTorch's errors where random numbers cannot be drawn here, with these arguments."""
         if self.randomness == "error":
             raise RuntimeError(
                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or 'different' randomness "
                 "flags on vmap or perform the randomness operation out of vmap"
             )
-        if self.randomness == "same" and any([self.holds(x) for x in given]):
+        if self.randomness == "same" and any([self.holds(x) for x in arguments]):
             raise RuntimeError(
                 "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with functorch"
             )

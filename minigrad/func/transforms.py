@@ -95,7 +95,7 @@ def _leaf(x: Tensor) -> Tensor:
     return new
 
 
-def _own(leaves: list[Tensor]) -> list[Node]:
+def _nodes_of(leaves: list[Tensor]) -> list[Node]:
     return [leaf_edge(x)[0] for x in leaves if x.edge is None]
 
 
@@ -139,8 +139,8 @@ def _has_open_end(x: Tensor) -> bool:
     return False
 
 
-def _close(own: list[Node]) -> None:
-    for node in own:
+def _close(own_nodes: list[Node]) -> None:
+    for node in own_nodes:
         node.metadata["closed"] = True
 
 
@@ -178,16 +178,17 @@ def _pull(
     outputs: list[Tensor],
     leaves: list[Tensor],
     cotangents: list[Tensor | None],
-    own: Any,
+    own_nodes: Any,
     outer: bool,
     keep: bool = False,
 ) -> list[Tensor]:
     """The gradients at `leaves`, recorded only if an outer transform or graph may differentiate them (`outer`: is recording on there?)."""
-    own = set(own)
+    own_nodes = set(own_nodes)
     record = bool(state.handlers) or (
         outer
         and (
-            any([_open_ends(o) - own for o in outputs]) or any([c is not None and c.requires_grad for c in cotangents])
+            any([_open_ends(o) - own_nodes for o in outputs])
+            or any([c is not None and c.requires_grad for c in cotangents])
         )
     )
     used = [(o, c) for o, c in zip(outputs, cotangents, strict=True) if o.requires_grad]
@@ -269,7 +270,7 @@ def grad_and_value(
         with _Transform(hooks=False) as t:
             flat, spec = flatten(_chosen(args, argnums))
             leaves = [_leaf(x) for x in flat]
-            own_nodes = _own(leaves)
+            own_nodes = _nodes_of(leaves)
             output = func(*_with(args, argnums, unflatten(leaves, spec)), **kwargs)
             aux = None
             if has_aux:
@@ -342,7 +343,7 @@ def _vjp(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool = Fal
     with _Transform(hooks=False) as t:
         flat, spec = flatten(tuple(primals))
         leaves = [_leaf(x) for x in flat]
-        own_nodes = _own(leaves)
+        own_nodes = _nodes_of(leaves)
         output = func(*unflatten(leaves, spec))
         aux = None
         if has_aux:
@@ -474,7 +475,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
     flat, spec = flatten(tuple(primals))
     with _Transform() as t:
         leaves = [_leaf(x) for x in flat]
-        own_nodes = _own(leaves)
+        own_nodes = _nodes_of(leaves)
         outs, out_spec = flatten(func(*unflatten(leaves, spec)))
         us = [zeros_like(o, requires_grad=True) for o in outs]
         used = [(o, u) for o, u in zip(outs, us, strict=True) if o.requires_grad]
@@ -485,7 +486,7 @@ def linearize(func: Callable[..., Any], *primals: Any) -> Any:
             )
         _close(own_nodes)
         output = unflatten([_released(o, t.outer) for o in outs], out_spec)
-    own_us = _own(us)
+    own_us = _nodes_of(us)
     _close(own_us)
 
     def jvp_fn(*tangents: Any) -> Any:
@@ -779,14 +780,14 @@ class _OwnWrites(Handler):
     def __init__(self, batches: list[Tensor]) -> None:
         self.batches = {id(owner_of(x.array)) for x in batches}  # each sample has a part of its own
         self.earlier: dict[int, Any] = {}
-        self.own: dict[int, Any] = {}  # by id, which a reference keeps from being given to another one
+        self.own_memory: dict[int, Any] = {}  # by id, which a reference keeps from being given to another one
 
     def __call__(self, op: Op, inputs: tuple[Any, ...], params: tuple[Any, ...]) -> Any:
         return op(*inputs, *params)
 
     def next_sample(self) -> None:
-        self.earlier.update(self.own)
-        self.own = {}
+        self.earlier.update(self.own_memory)
+        self.own_memory = {}
 
     def writes(self, x: Tensor) -> None:
         memory = owner_of(x.array)
@@ -798,7 +799,7 @@ class _OwnWrites(Handler):
                 "please file a bug report instead."
             )
         if id(memory) not in self.batches:
-            self.own[id(memory)] = memory
+            self.own_memory[id(memory)] = memory
 
 
 def _sample_by_sample(

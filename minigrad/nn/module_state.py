@@ -94,19 +94,19 @@ class SizeMessage(str):
     sizes: tuple[str, tuple[int, ...], tuple[int, ...]]  # name, shape in the dictionary, shape in the model
 
 
-def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign: bool) -> _IncompatibleKeys:
-    if not isinstance(given, Mapping):
-        raise TypeError(f"Expected state_dict to be dict-like, got {type(given)}.")
+def load_state_dict(module: Any, state: Mapping[str, Any], strict: bool, assign: bool) -> _IncompatibleKeys:
+    if not isinstance(state, Mapping):
+        raise TypeError(f"Expected state_dict to be dict-like, got {type(state)}.")
     missing: list[str] = []
     unexpected: list[str] = []
     messages: list[str] = []
 
-    metadata = getattr(given, "_metadata", None)
-    given = OrderedDict(given)  # hooks may change it
+    metadata = getattr(state, "_metadata", None)
+    state = OrderedDict(state)  # hooks may change it
     if metadata is not None:
-        given._metadata = metadata  # type: ignore[attr-defined]
+        state._metadata = metadata  # type: ignore[attr-defined]
 
-    _load_tree(module, given, "", metadata, assign, missing, unexpected, messages)
+    _load_tree(module, state, "", metadata, assign, missing, unexpected, messages)
     if strict:
         for keys, what in ((unexpected, "Unexpected"), (missing, "Missing")):
             if keys:
@@ -123,16 +123,16 @@ def load_state_dict(module: Any, given: Mapping[str, Any], strict: bool, assign:
     return _IncompatibleKeys(missing, unexpected)
 
 
-def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, messages) -> None:
+def _load_tree(module, state, prefix, metadata, assign, missing, unexpected, messages) -> None:
     """Load the module and all below it. `given` has what begins with `prefix`."""
     local = {} if metadata is None else metadata.get(prefix[:-1], {})
     if assign:
         local["assign_to_params_buffers"] = True
-    module._load_from_state_dict(given, prefix, local, True, missing, unexpected, messages)
+    module._load_from_state_dict(state, prefix, local, True, missing, unexpected, messages)
     for name, child in module._modules.items():
         if child is not None:
             start = prefix + name + "."
-            part = {k: v for k, v in given.items() if k.startswith(start)}
+            part = {k: v for k, v in state.items() if k.startswith(start)}
             _load_tree(child, part, start, metadata, assign, missing, unexpected, messages)
     incompatible = _IncompatibleKeys(missing, unexpected)
     for hook in [*module._load_state_dict_post_hooks.values()]:
@@ -143,10 +143,10 @@ def _load_tree(module, given, prefix, metadata, assign, missing, unexpected, mes
             )
 
 
-def load(module, given, prefix, metadata, strict, missing, unexpected, messages) -> None:
+def load(module, state, prefix, metadata, strict, missing, unexpected, messages) -> None:
     """Copy this module's own entries; collect missing and unexpected names and wrong sizes."""
     for hook in [*module._load_state_dict_pre_hooks.values()]:
-        arguments = given, prefix, metadata, strict, missing, unexpected, messages
+        arguments = state, prefix, metadata, strict, missing, unexpected, messages
         if isinstance(hook, WithModule):
             hook.hook(module, *arguments)
         else:
@@ -154,11 +154,11 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, messages)
     entries = own_state(module)
     for name, tensor in entries.items():
         key = prefix + name
-        if key not in given:
+        if key not in state:
             if strict:
                 missing.append(key)
             continue
-        new = given[key]
+        new = state[key]
         if not isinstance(new, Tensor):
             messages.append(
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
@@ -193,14 +193,14 @@ def load(module, given, prefix, metadata, strict, missing, unexpected, messages)
             )
     extra = prefix + EXTRA
     if _overrides(module, set_extra_state):
-        if extra in given:
-            module.set_extra_state(given[extra])
+        if extra in state:
+            module.set_extra_state(state[extra])
         elif strict:
             missing.append(extra)
-    elif strict and extra in given:
+    elif strict and extra in state:
         unexpected.append(extra)
     if strict:
-        for key in given:
+        for key in state:
             if key.startswith(prefix) and key != extra:
                 head, *rest = key[len(prefix) :].split(".", 1)
                 if head not in (module._modules if rest else entries):

@@ -116,11 +116,11 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        with self._heard(*(() if epoch is None else (epoch,))):
+        with self._notifying(*(() if epoch is None else (epoch,))):
             self._update_lr(epoch)
 
     @contextmanager
-    def _heard(self, *args: Any) -> Iterator[None]:
+    def _notifying(self, *args: Any) -> Iterator[None]:
         """Notify handlers that a step with these arguments begins, and that it has ended."""
         for handler in dispatch.state.handlers:
             handler.schedules(self, args)
@@ -622,7 +622,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     def step(self, epoch: float | None = None) -> None:  # type: ignore[override]
         """To the next epoch, or to `epoch`, which may be a fraction. Raises ValueError below 0."""
-        with self._heard(*(() if epoch is None else (epoch,))):
+        with self._notifying(*(() if epoch is None else (epoch,))):
             self._go_to(epoch)
 
     def _go_to(self, epoch: float | None) -> None:
@@ -687,7 +687,7 @@ class ReduceLROnPlateau(LRScheduler):
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        with self._heard(*((metrics,) if epoch is None else (metrics, epoch))):
+        with self._notifying(*((metrics,) if epoch is None else (metrics, epoch))):
             self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
             self._compare(float(metrics))
 
@@ -798,7 +798,7 @@ class SequentialLR(_OfSchedulers):
             scheduler.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
-        with self._heard():
+        with self._notifying():
             self.last_epoch += 1
             i = bisect_right(self._milestones, self.last_epoch)
             scheduler = self._schedulers[i]
@@ -818,7 +818,7 @@ class ChainedScheduler(_OfSchedulers):
         self._last_lr = self._present()
 
     def step(self) -> None:  # type: ignore[override]
-        with self._heard():
+        with self._notifying():
             for scheduler in self._schedulers:
                 scheduler.step()
             self._last_lr = self._present()

@@ -23,7 +23,7 @@ CALLS = {call[:-1] for call in COSTLY} | {
 }  # what a loop may call (kernels/fused_numba.py)
 
 
-class Unfit(Exception):
+class NotCompilable(Exception):
     """What cannot become a program or a loop; the text says why."""
 
 
@@ -45,7 +45,7 @@ def loop_source(op: Op) -> tuple[str, ...] | None:
         g = parameters_of(rule)[0]
         try:
             texts.append(ast.unparse(_Inline(rule.__globals__, {g: ast.Name("g")}).visit(copy.deepcopy(tree))))
-        except Unfit:
+        except NotCompilable:
             return None
     return tuple(texts)
 
@@ -87,7 +87,7 @@ class _Inline(ast.NodeTransformer):
             if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id in CALLS:
                 return ast.Call(tree.func, args, [])
             return _Inline({}, dict(zip(row.inputs, args, strict=True))).visit(tree)
-        raise Unfit
+        raise NotCompilable
 
 
 def power(n: float) -> tuple[str, str]:

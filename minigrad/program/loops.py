@@ -267,10 +267,10 @@ def arrays_of(loop: Loop, names: dict[int, str]) -> list[Val]:
     return list({names[id(v)]: v for v in [*loop.ins, *loop.outs]}.values())
 
 
-def number_in(name: str, taken: set[str]) -> str:
+def number_in(name: str, used_names: set[str]) -> str:
     """The name of the number that was read from an array, or goes to it: the array's, with underscores."""
-    free = next(name + "_" * n for n in range(1, len(taken) + 2) if name + "_" * n not in taken)
-    taken.add(free)
+    free = next(name + "_" * n for n in range(1, len(used_names) + 2) if name + "_" * n not in used_names)
+    used_names.add(free)
     return free
 
 
@@ -300,7 +300,7 @@ def of_rows(
     names: dict[int, str],
     written: set[int],
     comment: Callable[[Line], list[Statement]],
-    taken: set[str],
+    used_names: set[str],
 ) -> tuple[list[str], list[Statement]]:
     """The text of a part that is a loop over rows, without results that no line reads."""
     key, _, words = part.rows
@@ -315,11 +315,11 @@ def of_rows(
         number = number_of(v, written)
         return names[id(v)] + "[()]" if number is None else f"({float(number)})" if number < 0 else str(float(number))
 
-    letters = [letter for letter in LETTERS if letter not in taken]
+    letters = [letter for letter in LETTERS if letter not in used_names]
     local = dict(zip("ijklmn", letters, strict=False))
 
     def free(base: str) -> str:
-        return local.get(base) or (number_in(base, set(taken)) if base in taken else base)
+        return local.get(base) or (number_in(base, set(used_names)) if base in used_names else base)
 
     used = {k: word(v) for k, v in words.items() if v not in outs or v in loop.outs}
     return [], [*comment(line), *[Statement(text, line, name) for text in text_of_rows(key, used, free)]]
@@ -332,10 +332,10 @@ def of_numbers(
     names: dict[int, str],
     written: set[int],
     comment: Callable[[Line], list[Statement]],
-    taken: set[str],
+    used_names: set[str],
 ) -> tuple[list[str], list[Statement]]:
     """The heads of the loops over the numbers that elementwise lines share, and the statements inside."""
-    letters = [letter for letter in LETTERS if letter not in taken][: len(part.shape or ())]
+    letters = [letter for letter in LETTERS if letter not in used_names][: len(part.shape or ())]
     words: dict[int, str] = {}  # {id of a Val: how the loop writes its number}
     inside = {id(line.outs[0]) for line in part.lines}
     for line in part.lines:
@@ -357,7 +357,7 @@ def of_numbers(
         ):  # numbers are read before the choice: a choice between numbers is vectorised, one between loads is not
             for v in line.ins:
                 if "[" in words[id(v)]:
-                    number = number_in(names[id(v)], taken)
+                    number = number_in(names[id(v)], used_names)
                     body.append(Statement(f"{number} = {words[id(v)]}", line, name))
                     words[id(v)] = number
         value = filled(row, dict(zip(line.what.inputs, [words[id(v)] for v in line.ins], strict=True)))
@@ -367,7 +367,7 @@ def of_numbers(
             words[id(out)] = target
         else:
             place = element(target, out.array, letters)
-            inner = number_in(target, taken)
+            inner = number_in(target, used_names)
             target = f"{place} = {inner}" if id(out) in read_in_part else place
             body.append(Statement(f"{target} = {value}", line, name))
             words[id(out)] = inner

@@ -27,6 +27,7 @@ from ..core.dispatch import Handler, Running, state
 from ..core.node import FREED, LIVE
 from ..core.op import ELEMENTWISE, _names, on_arrays
 from ..core.slow_path import prepare
+from ..core.storage import SHAPE_ONLY
 from ..core.variable import Variable, wrap
 from ..nn.functional.linear import check_rows
 from ..nn.functional.loss import _check_classes
@@ -38,7 +39,7 @@ from ..ops.lookup import addmm_
 from ..ops.shape import t as transpose
 from ..random import default_generator
 from ..tensors.indexing import check_bounds
-from .surroundings import Surroundings, Unfit, fixed
+from .surroundings import NotCompilable, Surroundings, fixed
 
 if TYPE_CHECKING:
     from ..core.node import Node
@@ -72,17 +73,6 @@ _SHAPE = {
     "__array_prepare__", "__array_namespace__", "__buffer__", "__dlpack__", "__dlpack_device__", "__reduce__", "__reduce_ex__",
 }  # fmt: skip
 _PRODUCTS = {addmm_, mm_, bmm_, bmm_n, transpose}
-_SHAPE_ONLY = {
-    np.shape,
-    np.ndim,
-    np.size,
-    np.may_share_memory,
-    np.result_type,
-    np.empty_like,
-    np.zeros_like,
-    np.ones_like,
-    np.full_like,
-}
 _numpy_view = np.ndarray.view
 
 
@@ -130,12 +120,12 @@ class Spy(np.ndarray):
         return getattr(ufunc, method)(*[plain(x) for x in inputs], **outs, **kwargs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> np.ndarray:
-        if function not in _SHAPE_ONLY:
+        if function not in SHAPE_ONLY:
             _report(self, function.__name__, sys._getframe(1))
         return function(*plain(args), **{k: plain(v) for k, v in kwargs.items()})
 
 
-def _heard(name: Any) -> Any:
+def _reporting(name: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         _report(self, name, sys._getframe(1))
         return getattr(self.of, name)(*[plain(a) for a in args], **{k: plain(v) for k, v in kwargs.items()})
@@ -145,7 +135,7 @@ def _heard(name: Any) -> Any:
 
 for _name in dir(np.ndarray):
     if _name not in _SHAPE and callable(getattr(np.ndarray, _name)):
-        setattr(Spy, _name, _heard(_name))
+        setattr(Spy, _name, _reporting(_name))
 
 
 def _reported(spy: Spy, name: str) -> Any:
@@ -236,7 +226,7 @@ class Recorder(Handler):
             if id(array) in self.vals:
                 if any(t is a for a in args):
                     other = self.vals[id(array)].name
-                    raise Unfit(
+                    raise NotCompilable(
                         f"the argument {name} has the memory of {other}, which the step also reads; use one name."
                     )
                 continue
@@ -276,7 +266,7 @@ class Recorder(Handler):
         if isinstance(x, Variable) and number_of(x) is not None or maker.startswith(_MAKERS):
             return self.is_now(array, Val(array, name="constant"))
         what = maker.rpartition(":")[2] if maker else "something that the step does not name"
-        raise Unfit(
+        raise NotCompilable(
             f"it uses a tensor made by {what} in a way that cannot be recorded; make the tensor outside and pass it in."
         )
 
@@ -331,7 +321,7 @@ class Recorder(Handler):
         if self.why is None and not self.updating:
             try:
                 self.note(op, inputs, params, out if isinstance(out, tuple) else (out,), sys._getframe(1))
-            except Unfit as reason:
+            except NotCompilable as reason:
                 self.refuse(str(reason), sys._getframe(1))
         return out
 
@@ -392,7 +382,7 @@ class Recorder(Handler):
         if self.why is None and not self.updating:
             try:
                 self.line("write", x, [self.val(x), self.val(out)], (), (), sys._getframe(1))
-            except Unfit as reason:
+            except NotCompilable as reason:
                 self.refuse(str(reason), sys._getframe(1))
 
     def rule(
@@ -409,7 +399,7 @@ class Recorder(Handler):
         outs = [None if a is None else np.asarray(a) for a in node.run(arrays, edges)]
         try:
             self.note_rules(node, op, g, edges, outs, sys._getframe(1))
-        except Unfit as reason:
+        except NotCompilable as reason:
             self.refuse(str(reason), sys._getframe(1))
         return tuple([None if a is None else wrap(a) for a in outs])
 
@@ -459,7 +449,7 @@ class Recorder(Handler):
             else:
                 self.grad_read(x, old, sys._getframe(1))
                 self.line("add", old, [self.val(old), val], (), (), sys._getframe(1))
-        except Unfit as reason:
+        except NotCompilable as reason:
             self.refuse(str(reason), sys._getframe(1))
 
     def updates(self, optimizer: Any, begins: bool) -> None:
@@ -477,7 +467,7 @@ class Recorder(Handler):
         if args is not None and self.scheduling == 1 and self.why is None:
             try:
                 self.line("schedule", scheduler, [], tuple([self.tensor_or(x) for x in args]), (), sys._getframe(1))
-            except Unfit as reason:
+            except NotCompilable as reason:
                 self.refuse(str(reason), sys._getframe(1))
         self.updating = self.scheduling > 0
 
@@ -507,7 +497,7 @@ class Recorder(Handler):
                 params = tuple([self.tensor_or(x) for x in arguments])
                 changed = [*all_vals(params[:2])] if function is follow else []
                 self.line("follow" if function is follow else "check", function, changed, params, (), frame)
-            except Unfit as reason:
+            except NotCompilable as reason:
                 self.refuse(str(reason), frame)
         return True
 
@@ -584,10 +574,12 @@ class Recorder(Handler):
                     val = self.val(grad)
                 self.copied = None
                 if grad.requires:
-                    raise Unfit("a .grad that has a graph is not recorded; use autograd.grad for higher derivatives.")
+                    raise NotCompilable(
+                        "a .grad that has a graph is not recorded; use autograd.grad for higher derivatives."
+                    )
             if id(t) in self.outside:
                 self.line("grad", t, [val] if val is not None else [], (grad,), (), frame)
-        except Unfit as reason:
+        except NotCompilable as reason:
             self.refuse(str(reason), frame)
         return grad
 
@@ -597,8 +589,10 @@ class Recorder(Handler):
         """What the step returns, with ("tensor", Val, the tensor) for the tensors in it."""
         if isinstance(out, Variable):
             if out.requires and out.edge is not None and not _used_up(out.edge[0]):
-                raise Unfit("its result still has a graph, so a gradient could go back through it; call backward() inside, "
-                            "or return .detach().")  # fmt: skip
+                raise NotCompilable(
+                    "its result still has a graph, so a gradient could go back through it; call backward() inside, "
+                    "or return .detach()."
+                )
             if id(out) in self.outside:
                 return "outside", out
             return "tensor", self.val(out), out
@@ -608,7 +602,7 @@ class Recorder(Handler):
             return type(out).__name__, [self.results(o) for o in out]
         if type(out) is dict:
             return "dict", {k: self.results(o) for k, o in out.items()}
-        raise Unfit(f"it returns {type(out).__name__}; return tensors, or tuples, lists and dicts of them.")
+        raise NotCompilable(f"it returns {type(out).__name__}; return tensors, or tuples, lists and dicts of them.")
 
 
 def _is_learners(code: CodeType) -> bool:

@@ -19,7 +19,7 @@ from ..core.dispatch import state
 from ..core.errors import warn
 from ..core.variable import Variable
 from .recorder import Recorder, one_at_a_time
-from .surroundings import Surroundings, Unfit, fixed
+from .surroundings import NotCompilable, Surroundings, fixed
 from .text import MISS, Call, Program
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class CompiledStep:
         self._calls = 0
         self._failures: dict[Any, int] = {}  # by kind of arguments: how often nothing could be made of a call
         self._rest: dict[Any, int] = {}  # and how many calls are not recorded after that
-        self._said: set[str] = set()
+        self._warned: set[str] = set()
         self._signature = inspect.signature(step)
         self._plain = all(
             [p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty for p in self._signature.parameters.values()]
@@ -261,18 +261,20 @@ class CompiledStep:
         try:
             self._check(args, kwargs)
             around = Surroundings(self.step)
-            recorder = Recorder(around, *self._given(args))
-        except Unfit as reason:
+            recorder = Recorder(around, *self._tensors_of(args))
+        except NotCompilable as reason:
             self._unfit(str(reason), key)
             return self.step(*args, **kwargs)
         with recorder:
             out = self.step(*args, **kwargs)
         try:
             if recorder.why:
-                raise Unfit(recorder.why)
+                raise NotCompilable(recorder.why)
             if around.changed():
-                raise Unfit("it changes what it reads from around it (an attribute, a list, a number), which a program would not repeat; "
-                            "return the new value, or change it outside.")  # fmt: skip
+                raise NotCompilable(
+                    "it changes what it reads from around it (an attribute, a list, a number), which a program would not repeat; "
+                    "return the new value, or change it outside."
+                )
             plain = self._plain and len(args) == len(self._signature.parameters)
             call = Call(self.__name__, recorder, out, around, self._names(len(args)), args, plain)
             program = Program(call)
@@ -280,33 +282,33 @@ class CompiledStep:
                 program = Program(call, loops=True)
                 if program.loops:
                     self._programs[0] = Looped(self._programs[0], program)
-        except Unfit as reason:
+        except NotCompilable as reason:
             self._unfit(str(reason), key)
         return out
 
-    def _given(self, args: tuple[Tensor | float, ...]) -> tuple[Any, ...]:
+    def _tensors_of(self, args: tuple[Tensor | float, ...]) -> tuple[Any, ...]:
         tensors = [(n, a) for n, a in zip(self._names(len(args)), args, strict=False) if isinstance(a, Variable)]
         return [n for n, _ in tensors], tuple([a for _, a in tensors])
 
     def _check(self, args: tuple[Tensor | float, ...], kwargs: dict[Any, Any]) -> None:
         names = self._names(len(args))
         if kwargs or len(args) > len(names):
-            raise Unfit("it has arguments that can only be given by keyword; give them by position.")
+            raise NotCompilable("it has arguments that can only be given by keyword; give them by position.")
         seen = set()
         for name, a in zip(names, args, strict=True):
             if isinstance(a, Variable):
                 graph = a.edge is not None or (a.view_meta is not None and a.view_meta.base.requires)
                 if a.batched or graph or (a.meta is not None and a.meta.hooks is not None):
-                    raise Unfit(f"the argument {name} has a graph or hooks from outside; detach it.")
+                    raise NotCompilable(f"the argument {name} has a graph or hooks from outside; detach it.")
                 if vars(a):
-                    raise Unfit(
+                    raise NotCompilable(
                         f"the argument {name} has attributes of its own ({', '.join(vars(a))}); pass them as arguments."
                     )
                 if id(a.array) in seen:
-                    raise Unfit(f"the argument {name} is given twice.")
+                    raise NotCompilable(f"the argument {name} is given twice.")
                 seen.add(id(a.array))
             elif not fixed(a):
-                raise Unfit(f"the argument {name} is a {type(a).__name__}; pass tensors and numbers.")
+                raise NotCompilable(f"the argument {name} is a {type(a).__name__}; pass tensors and numbers.")
 
     def _trust(self, key: tuple[Any, ...], program: Program) -> bool:
         """A program is trusted once two recordings in a row gave the same text: that finds what changes from call to call."""
@@ -329,6 +331,6 @@ class CompiledStep:
         if failures > PATIENT:
             self._rest[key] = 2 ** min(failures, 10)
         self.why = f"{self.__name__} runs as it is: {sentence}"
-        if self.why not in self._said and not self.quiet:
-            self._said.add(self.why)
+        if self.why not in self._warned and not self.quiet:
+            self._warned.add(self.why)
             warn(self.why)

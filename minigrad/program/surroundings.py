@@ -30,7 +30,7 @@ from ..nn.module import Module
 from ..nn.module_hooks import every_module
 from ..optim.lr_scheduler import LRScheduler
 from ..optim.optimizer import Optimizer, _every_step_after, _every_step_before
-from .formulas import Unfit
+from .formulas import NotCompilable
 
 FIXED = (int, float, bool, str, bytes, complex, type(None), type(...), slice, range, dtypes.dtype, device, Size)
 # Builtins without side effects whose results depend on nothing but their arguments.
@@ -49,7 +49,7 @@ RATES = {*vars(LRScheduler), "last_epoch", "_last_lr", "base_lrs", "_step_count"
 MODULES = ("minigrad", "math", "functools", "itertools", "operator")
 
 
-def _ours(module: str) -> bool:
+def _of_engine(module: str) -> bool:
     return (module or "").partition(".")[0] == "minigrad" and not (module or "").startswith("minigrad.course")
 
 
@@ -81,9 +81,9 @@ class Surroundings:
         self._seen: dict[int, Any] = {}
         self._names: dict[int, str] = {}
         if every_module or _every_step_before or _every_step_after:
-            raise Unfit("there are hooks on all modules or on all optimisers; remove them.")
+            raise NotCompilable("there are hooks on all modules or on all optimisers; remove them.")
         self.guard(
-            f"not ({self.known(every_module)} or {self.known(_every_step_before)} or {self.known(_every_step_after)})"
+            f"not ({self.name_of(every_module)} or {self.name_of(_every_step_before)} or {self.name_of(_every_step_after)})"
         )
         self._rates: set[str] = set()  # attributes of schedulers
         self.attributes_read: set[str] = set()  # of anything, and the names of our functions
@@ -95,13 +95,13 @@ class Surroundings:
         for optimizer, name in self._later:
             self.optimizer(optimizer, name)
         if read := self.attributes_read & OF_MEMORY:
-            raise Unfit(f"it reads {min(read)}, which may change from call to call; make it an argument.")
+            raise NotCompilable(f"it reads {min(read)}, which may change from call to call; make it an argument.")
         if read := self.attributes_read & self._rates:
-            raise Unfit(
+            raise NotCompilable(
                 f"it reads {min(read)}, which may be of a scheduler and change from call to call; make it an argument."
             )
 
-    def known(self, thing: Any) -> str:
+    def name_of(self, thing: Any) -> str:
         """The guards' name for an object."""
         if id(thing) not in self._names:
             self._names[id(thing)] = f"k{len(self._names)}"
@@ -122,10 +122,10 @@ class Surroundings:
     def read(self, place: str, value: Any, name: str) -> None:
         """`place` is an expression that must go on giving `value`."""
         if fixed(value):
-            expected = self.known(value)
+            expected = self.name_of(value)
             self.guard(f"({place} is {expected} or same({place}, {expected}))")
         else:
-            self.guard(f"{place} is {self.known(value)}")
+            self.guard(f"{place} is {self.name_of(value)}")
             self.look(value, name, name)
 
     def look(self, value: Any, name: str, says: str) -> None:
@@ -135,7 +135,7 @@ class Surroundings:
         self._seen[id(value)] = value
         if isinstance(value, Variable):
             self.tensor(value, name)
-        elif _ours(type(value).__module__) and isinstance(
+        elif _of_engine(type(value).__module__) and isinstance(
             getattr(value, "__wrapped__", None), (types.FunctionType, types.MethodType)
         ):
             self.look(value.__wrapped__, name, says)  # a compiled step: it is recorded as its function
@@ -143,21 +143,21 @@ class Surroundings:
             self.look(value.__self__, getattr(value.__self__, "__name__", "self"), says)
             self.look(value.__func__, name, says)
         elif isinstance(value, types.FunctionType):
-            if not _ours(value.__module__):
+            if not _of_engine(value.__module__):
                 self.function(value, name)
             else:
                 self.attributes_read.add(value.__name__)
         elif isinstance(value, (Op, types.BuiltinFunctionType, types.MethodDescriptorType)):
             owner = getattr(value, "__self__", None)
             if owner not in (None, builtins) and not isinstance(owner, types.ModuleType):
-                raise Unfit(f"it calls {says}, a method of {a_kind(owner)}; call it outside of the step.")
+                raise NotCompilable(f"it calls {says}, a method of {a_kind(owner)}; call it outside of the step.")
         elif isinstance(value, types.ModuleType):
             if value.__name__.partition(".")[0] not in MODULES:
-                raise Unfit(
+                raise NotCompilable(
                     f"it uses the module {value.__name__}, whose work is not recorded; do that outside and pass the result in."
                 )
         elif isinstance(value, type):
-            self.functions_of(value, name, made=True)
+            self.functions_of(value, name, may_create=True)
         elif type(value) in (list, tuple, dict, set, frozenset):
             self.container(value, name)
         else:
@@ -165,30 +165,30 @@ class Surroundings:
 
     def tensor(self, t: Variable, name: str) -> None:
         if t.batched or t.edge is not None or (t.view_meta is not None and t.view_meta.base.requires):
-            raise Unfit(
+            raise NotCompilable(
                 f"it reads {name}, which was computed with a graph outside of the step; detach it, or compute it inside."
             )
         if t.meta is not None and t.meta.hooks is not None:
-            raise Unfit(
+            raise NotCompilable(
                 f"{name} has hooks, which a program would not call; remove them, or change the gradient in the step itself."
             )
-        k = self.known(t)
+        k = self.name_of(t)
         self.tensors[id(t)] = (name, t)
-        self.guard(f"{k}.array is {self.known(t.array)} and {k}.requires is {t.requires}")
+        self.guard(f"{k}.array is {self.name_of(t.array)} and {k}.requires is {t.requires}")
         if t.requires:  # else it has no node, and no hook of it is called
             self.guard(f"{k}.edge is None and ({k}.meta is None or {k}.meta.hooks is None)")
         self.attributes(vars(t), name)  # users may set attributes on tensors
 
-    def attributes(self, found: dict[str, Any], name: str) -> None:
+    def attributes(self, contents: dict[str, Any], name: str) -> None:
         """Guard a __dict__ by its contents; it stays the same dict, and reading the attribute takes longer than a lookup in it."""
-        k = self.known(found)
-        self.guard(f"len({k}) == {len(found)}" if found else f"not {k}")
-        for key, item in found.items():
+        k = self.name_of(contents)
+        self.guard(f"len({k}) == {len(contents)}" if contents else f"not {k}")
+        for key, item in contents.items():
             self.read(f"{k}.get({key!r}, MISSING)", item, f"{name}.{key}")
 
     def function(self, f: types.FunctionType, name: str) -> None:
-        k = self.known(f)
-        self.guard(f"{k}.__code__ is {self.known(f.__code__)}")
+        k = self.name_of(f)
+        self.guard(f"{k}.__code__ is {self.name_of(f.__code__)}")
         for attribute in ("__defaults__", "__kwdefaults__"):
             if getattr(f, attribute):
                 self.read(f"{k}.{attribute}", getattr(f, attribute), f"the defaults of {name}")
@@ -203,17 +203,17 @@ class Surroundings:
         if kind in ("STORE_GLOBAL", "DELETE_GLOBAL") or (
             kind in ("STORE_DEREF", "DELETE_DEREF") and what in cells and what in free
         ):
-            raise Unfit(
+            raise NotCompilable(
                 f"{name} assigns {what}, a name outside of it, which a program would not repeat; return the new value."
             )
         if kind == "IMPORT_NAME":
-            raise Unfit(f"{name} imports {what} while it runs; import it at the top.")
+            raise NotCompilable(f"{name} imports {what} while it runs; import it at the top.")
         if kind in ("YIELD_VALUE", "SEND") and f.__code__.co_flags & 0x20:
-            raise Unfit(f"{name} is a generator; return a list.")
+            raise NotCompilable(f"{name} is a generator; return a list.")
         if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL") and (
             what in ACTING or str(what).startswith("register_")
         ):
-            raise Unfit(
+            raise NotCompilable(
                 f"{name} calls {what}, which acts outside of the step and would not be repeated; call it outside."
             )
         if kind in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL"):
@@ -224,46 +224,48 @@ class Surroundings:
             try:
                 value = cells[what].cell_contents
             except ValueError:
-                raise Unfit(f"{name} reads {what} before it has a value.") from None
-            self.read(f"{self.known(cells[what])}.cell_contents", value, what)
+                raise NotCompilable(f"{name} reads {what} before it has a value.") from None
+            self.read(f"{self.name_of(cells[what])}.cell_contents", value, what)
 
     def global_name(self, f: Callable[..., Any], what: str, name: str) -> None:
         outside = f.__globals__
         if what in outside:
-            self.read(f"{self.known(outside)}.get({what!r}, MISSING)", outside[what], what)
+            self.read(f"{self.name_of(outside)}.get({what!r}, MISSING)", outside[what], what)
         elif what not in PURE:
-            raise Unfit(f"{name} calls {what}, which a program would not repeat; call it outside of the step.")
+            raise NotCompilable(f"{name} calls {what}, which a program would not repeat; call it outside of the step.")
         else:
-            self.guard(f"{what!r} not in {self.known(outside)}")
+            self.guard(f"{what!r} not in {self.name_of(outside)}")
 
-    def functions_of(self, kind: type, name: str, made: bool = False) -> None:
+    def functions_of(self, kind: type, name: str, may_create: bool = False) -> None:
         """The methods of a class of the learner's; with `made`, of one whose objects the step may make."""
         for base in kind.__mro__:
-            if not _ours(base.__module__) and base.__module__ != "builtins":
-                k = self.known(base)
+            if not _of_engine(base.__module__) and base.__module__ != "builtins":
+                k = self.name_of(base)
                 self.guard(f"len({k}.__dict__) == {len(vars(base))}")
                 for key, value in vars(base).items():
                     inner = getattr(value, "__func__", value)
                     inner = inner.fget if isinstance(inner, property) else inner
-                    inner = getattr(inner, "__wrapped__", inner) if _ours(type(inner).__module__) else inner  # a step
+                    inner = (
+                        getattr(inner, "__wrapped__", inner) if _of_engine(type(inner).__module__) else inner
+                    )  # a step
                     if isinstance(inner, types.FunctionType):
-                        self.guard(f"{k}.__dict__.get({key!r}) is {self.known(value)}")
-                        if made or key != "__init__":
+                        self.guard(f"{k}.__dict__.get({key!r}) is {self.name_of(value)}")
+                        if may_create or key != "__init__":
                             self.look(inner, f"{name}.{key}", key)
                     elif not key.startswith("__"):
                         self.read(f"{k}.__dict__.get({key!r}, MISSING)", value, f"{name}.{key}")
 
     def container(self, value: Any, name: str) -> None:
-        k = self.known(value)
+        k = self.name_of(value)
         self.guard(f"len({k}) == {len(value)}")
         if isinstance(value, (set, frozenset)):
-            self.guard(f"{k} == {self.known(frozenset(value))}")
+            self.guard(f"{k} == {self.name_of(frozenset(value))}")
         elif isinstance(value, dict):
             for key, item in value.items():
                 if not isinstance(key, (str, int, float, bool, tuple)):
-                    raise Unfit(f"{name} has {a_kind(key)} as a key; use strings or numbers.")
+                    raise NotCompilable(f"{name} has {a_kind(key)} as a key; use strings or numbers.")
                 self.read(
-                    f"{k}.get({self.known(key)}, MISSING)",
+                    f"{k}.get({self.name_of(key)}, MISSING)",
                     item,
                     f"{name}.{key}" if isinstance(key, str) else f"{name}[{key!r}]",
                 )
@@ -273,30 +275,30 @@ class Surroundings:
 
     def thing(self, value: Any, name: str, says: str) -> None:
         """A module, an optimiser, or an object of a learner's own class."""
-        kind, k = type(value), self.known(value)
+        kind, k = type(value), self.name_of(value)
         if isinstance(value, LRScheduler):  # its step() is a line of the program, so its attributes need no guards
-            if not _ours(kind.step.__module__):
-                raise Unfit(
+            if not _of_engine(kind.step.__module__):
+                raise NotCompilable(
                     f"it reads {name}, a {kind.__name__}, whose step is not heard; call {name}.step() after the step."
                 )
             self._rates |= RATES | {*vars(value), *vars(kind)} - {"optimizer", "step"}
-            self.guard(f"type({k}) is {self.known(kind)}")
+            self.guard(f"type({k}) is {self.name_of(kind)}")
             self.look(value.optimizer, f"{name}.optimizer", name)
             return
         # All that it holds must be in its __dict__: no list or dict underneath, no slots, nothing written in C.
-        plain = not _ours(kind.__module__) and kind.__basicsize__ == _Plain.__basicsize__ and not kind.__itemsize__ and (
+        plain = not _of_engine(kind.__module__) and kind.__basicsize__ == _Plain.__basicsize__ and not kind.__itemsize__ and (
             hasattr(value, "__dict__") and not any("__slots__" in vars(base) for base in kind.__mro__))  # fmt: skip
         if not isinstance(value, (Module, Optimizer)) and not plain:
-            raise Unfit(
+            raise NotCompilable(
                 f"it reads {says}, {a_kind(value)} that may change between calls; make it an argument, or use it outside."
             )
         if isinstance(value, Optimizer) and any(
-            "step" in vars(base) and not _ours(base.__module__) for base in kind.__mro__
+            "step" in vars(base) and not _of_engine(base.__module__) for base in kind.__mro__
         ):
-            raise Unfit(
+            raise NotCompilable(
                 f"{name} has a step of its own; define its `rule` or `update`, or write the update into the step."
             )
-        self.guard(f"type({k}) is {self.known(kind)}")
+        self.guard(f"type({k}) is {self.name_of(kind)}")
         self.functions_of(kind, kind.__name__)
         attributes = vars(value)
         if isinstance(value, Optimizer):
@@ -306,7 +308,7 @@ class Surroundings:
         if isinstance(value, Module):
             self.no_hooks(value, name)
             for key in ("_parameters", "_buffers", "_modules"):
-                part, k = attributes[key], self.known(attributes[key])
+                part, k = attributes[key], self.name_of(attributes[key])
                 self.guard(f"{d}[{key!r}] is {k} and len({k}) == {len(part)}")
                 for inner, item in part.items():
                     self.read(f"{k}.get({inner!r})", item, f"{name}.{inner}")
@@ -317,20 +319,20 @@ class Surroundings:
 
     def attributes_of(self, value: Any) -> str:
         """Expression for the object's __dict__; its identity is checked once, because reading it is slow."""
-        d = self.known(vars(value))
-        self.guard(f"{self.known(value)}.__dict__ is {d}")
+        d = self.name_of(vars(value))
+        self.guard(f"{self.name_of(value)}.__dict__ is {d}")
         return d
 
     def no_hooks(self, value: Module | Optimizer, name: str) -> None:
         """Guard that it has no hooks, all kinds in one call, which takes as long as a single condition."""
         keys = [key for key in vars(value) if key.endswith("hooks")]
         if any([vars(value)[key] for key in keys]):
-            raise Unfit(f"{name} has hooks, which a program would not call; remove them.")
-        self.guard(f"not {self.known(any)}({self.known(operator.itemgetter(*keys))}({self.known(vars(value))}))")
+            raise NotCompilable(f"{name} has hooks, which a program would not call; remove them.")
+        self.guard(f"not {self.name_of(any)}({self.name_of(operator.itemgetter(*keys))}({self.name_of(vars(value))}))")
 
     def optimizer(self, value: Optimizer, name: str) -> None:
         """An optimiser runs as it is, so only its parameters and hooks are guarded: zero_grad() uses them."""
-        k = self.known(value)
+        k = self.name_of(value)
         self.attributes_of(value)
         self.no_hooks(value, name)
         for i, group in enumerate(value.param_groups):

@@ -209,23 +209,23 @@ def _spread(name: Any, function: Any, keyword: Any) -> Any:
     """A method for sizes or dimensions given one by one, as a sequence, or by keyword."""
 
     @functools.wraps(function)
-    def method(self: Any, *given: Any, **named: Any) -> Tensor:
+    def method(self: Any, *arguments: Any, **named: Any) -> Tensor:
         if named:
-            if name == "view" and [*named] == ["dtype"] and not given:
+            if name == "view" and [*named] == ["dtype"] and not arguments:
                 named = {keyword: named["dtype"]}
-            if given or [*named] != [keyword]:
+            if arguments or [*named] != [keyword]:
                 raise TypeError(
-                    f"{name}() takes integers, or one argument '{keyword}', not {', '.join([*map(repr, given), *named])}"
+                    f"{name}() takes integers, or one argument '{keyword}', not {', '.join([*map(repr, arguments), *named])}"
                 )
-            given = (named[keyword],)
-        if len(given) == 1 and isinstance(given[0], dtypes.dtype):
-            given = given[0]  # x.view(torch.int32)
-        elif len(given) == 1 and not hasattr(given[0], "__index__"):
-            if isinstance(given[0], str) or not hasattr(given[0], "__iter__"):
-                sentence = f"{name}(): argument '{keyword}' (position 1) must be tuple of ints, not {errors.type_name(given[0])}"
+            arguments = (named[keyword],)
+        if len(arguments) == 1 and isinstance(arguments[0], dtypes.dtype):
+            arguments = arguments[0]  # x.view(torch.int32)
+        elif len(arguments) == 1 and not hasattr(arguments[0], "__index__"):
+            if isinstance(arguments[0], str) or not hasattr(arguments[0], "__iter__"):
+                sentence = f"{name}(): argument '{keyword}' (position 1) must be tuple of ints, not {errors.type_name(arguments[0])}"
                 raise errors.new(TypeError, sentence)
-            given = tuple(given[0])
-        return function(self, given)
+            arguments = tuple(arguments[0])
+        return function(self, arguments)
 
     first, rest = (
         inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY),

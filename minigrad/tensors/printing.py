@@ -143,21 +143,21 @@ def tensor_str(
 class _Number:
     """The format common to all elements, chosen by the `shown` ones that are neither zero nor infinite nor NaN."""
 
-    def __init__(self, shown: np.ndarray, dtype: dtypes.dtype) -> None:
+    def __init__(self, numbers_shown: np.ndarray, dtype: dtypes.dtype) -> None:
         self.width = 1
         self.point = ""
         if not dtype.is_floating_point:
             self.spec = ""
-            numbers = shown.ravel().tolist()
+            numbers = numbers_shown.ravel().tolist()
         else:
-            shown = shown.astype(np.float64).ravel()
-            shown = shown[np.isfinite(shown) & (shown != 0)]
-            numbers = shown.tolist()
+            numbers_shown = numbers_shown.astype(np.float64).ravel()
+            numbers_shown = numbers_shown[np.isfinite(numbers_shown) & (numbers_shown != 0)]
+            numbers = numbers_shown.tolist()
             scientific, integral = False, True
             if numbers:
-                size = np.abs(shown)
+                size = np.abs(numbers_shown)
                 smallest, largest = size.min().item(), size.max().item()
-                integral = bool((shown == np.ceil(shown)).all())
+                integral = bool((numbers_shown == np.ceil(numbers_shown)).all())
                 scientific = largest / smallest > 1000.0 or largest > 1e8 or smallest < 1e-4
                 if OPTIONS.sci_mode is not None:
                     scientific = OPTIONS.sci_mode
