@@ -4,6 +4,7 @@
 #   make test   install into .venv and run every test                   (ARGS="-k scalar" is handed to pytest)
 # Each works alone on a machine with Python 3.11 or newer, venv and make. The second time they start at once.
 # And for people who change minigrad:
+#   make quick        what finds most mistakes, in two minutes
 #   make thorough     every test, and whole what `make test` runs a part of: random programs, mutants, hostile classes (an hour)
 #   make op           add an operation: row, names, cases, lists, and all tests that guard it  (NAME=erfinv  OP="--domain U")
 #   make lint         ruff, mypy, and where node is: the front end's types, style and bundle
@@ -46,13 +47,21 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 jax micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test thorough op lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
+.PHONY: lab test quick thorough op lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
 
 lab: .venv/lab
 	@$(PY) tools/start.py lab $(PORT) $(HOST) "$(BROWSER)"
 
 test: .venv/test .venv/warm
 	$(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+
+# What finds most mistakes in two minutes: style, types of imports, the engine with PyTorch's answers, one picture of each kind, the judge.
+SLOW    := $(patsubst %,--ignore=tests/engine/test_%.py,program film kernels core_lifetime fusion row_source new_row)
+quick: .venv/test .venv/warm
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m pytest -n 2 --dist loadfile -q tests/test_rooms.py tests/engine tests/autograd tests/nn tests/optim $(SLOW) \
+	    tests/widgets/test_graph.py tests/widgets/test_static.py tests/widgets/test_units.py tests/course/test_judge.py $(ARGS)
 
 thorough: .venv/test .venv/warm
 	MINIGRAD_THOROUGH=1 $(PY) -m pytest -n 2 --dist loadfile $(ARGS)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.film import Film
+from minigrad.kernels import positions
 
 WIDE, HIGH = 56, 44  # places of the grid
 
@@ -44,7 +45,7 @@ def grid(points: np.ndarray) -> np.ndarray:
     x0, x1, y0, y1 = box(points)
     x = x0 + (np.arange(WIDE) + 0.5) / WIDE * (x1 - x0)
     y = y1 - (np.arange(HIGH) + 0.5) / HIGH * (y1 - y0)
-    return np.stack([np.tile(x, HIGH), np.repeat(y, WIDE)], 1)
+    return np.stack([np.tile(x, HIGH), positions.repeat(y, WIDE)], 1)
 
 
 def computed(film: Film, weights: Any, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

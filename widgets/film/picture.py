@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from minigrad.film import Film
+from minigrad.kernels import positions
 from minigrad.words import number, plural
 
 from ..lessons.contours import contour
@@ -238,7 +239,7 @@ class _Drawing:
             table[column] = self.weights[p]
         top = max(float(np.abs(table).max()), 0.2)
         box_ = f'x="{x - r:.1f}" y="{y - r:.1f}" width="{2 * r:.1f}" height="{2 * r:.1f}" rx="3"'
-        pixels = np.repeat(np.repeat(_signed(table.reshape(side, side) / top, 0.92), 4, 0), 4, 1)
+        pixels = positions.repeat(positions.repeat(_signed(table.reshape(side, side) / top, 0.92), 4, 0), 4, 1)
         return (
             f'<rect class="c" {box_}/>' + self._image(pixels, x - r, y - r, 2 * r, 2 * r) + f'<rect class="r" {box_}/>'
         )
