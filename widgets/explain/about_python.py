@@ -35,7 +35,7 @@ def into_math(m: Failure, match: re.Match[str]) -> Answer | None:
     method = name.removeprefix("math.")
     return Answer(f"{name} takes a plain number", f"It would return a plain number, too: no gradient could pass through it. A {match[1]} has "
                   "operations of its own.", "Call the method of that name:",
-                  ("`.data` inside the parentheses", "the error goes away, and the match does not know what it was made from"),
+                  ("`.data` inside the parentheses", "the error goes away, and the result does not know what it was made from"),
                   chapter=6, code=f"{owner}.{method}()") if hasattr(Value, method) else None  # fmt: skip
 
 
