@@ -576,6 +576,7 @@ class _Operation:
             k for k, p in enumerate(self.parents) if not isinstance(graph.objects[p], Value)
         ]  # slots of the class's own operands
         self.row: Value | None = None
+        self.centre: float | None = None
         rule = rule_for(graph.ops[i], len(self.parents)) if graph.ops[i] else None
         if rule is not None:
             graph.rules[i] = rule
@@ -585,6 +586,14 @@ class _Operation:
     def value(self, numbers: Sequence[float]) -> float | None:
         """What the class's own operation computes."""
         return self.reader.value(self.call, [numbers[k] for k in self.real], self.obj) if self.call else None
+
+    def near(self, numbers: Sequence[float]) -> float | None:
+        """`value` for differences, which ask for the number at the operands' present numbers several times."""
+        if numbers != self.numbers:
+            return self.value(numbers)
+        if self.centre is None:
+            self.centre = self.value(numbers)
+        return self.centre
 
     def again(self, stored: float, parents_moved: bool) -> str:
         """Compute it again. "same", "moved" (and then the graph has the new number), or "lost": it should be computed again, and cannot."""
@@ -623,7 +632,7 @@ class _Operation:
             return [sum([slopes[k] or 0.0 for k in of]) for of in slots]
 
         def true(slopes: Sequence[float | None]) -> bool:
-            return all(confirmed(self.value, self.numbers, of, d) for of, d in zip(slots, totals(slopes), strict=True))
+            return all(confirmed(self.near, self.numbers, of, d) for of, d in zip(slots, totals(slopes), strict=True))
 
         near = 1e-5 if self.reader.coarse else 1e-7
         agree = told is not None and row is not None and all(
@@ -674,7 +683,7 @@ class _Operation:
     def _measured(self, slots: list[list[int]]) -> list[float | None] | None:
         out: list[float | None] = [None] * len(self.parents)
         for of in slots:
-            if (d := measured(self.value, self.numbers, of)) is None:
+            if (d := measured(self.near, self.numbers, of)) is None:
                 return None
             for k in of:
                 out[k] = d / len(of)
