@@ -199,7 +199,7 @@ export class Inputs {
   swept() {
     const { view } = this;
     if (view.arriving) return;
-    view.state.sweeps = readSweeps(view.model.get("sweeps"));
+    view.store.prepare({ sweeps: readSweeps(view.model.get("sweeps")) });
     const waiting = this.#sliders.some((x) => x.range.disabled && view.state.alive);
     if (!this.dragging && waiting) this.draw();
     this.changed();

@@ -55,6 +55,11 @@ export class Store {
     for (const run of this.#listeners) run(changed);
   }
 
+  /** Change parts of the state without notifying: the caller redraws them, or calls `set` next. @param {Partial<State>} patch */
+  prepare(patch) {
+    Object.assign(this.state, patch);
+  }
+
   /** @param {(changed: Set<string>) => void} run */
   subscribe(run) {
     this.#listeners.push(run);

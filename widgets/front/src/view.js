@@ -154,13 +154,12 @@ export class View {
     const network = readNetwork(this.model.get("network"));
     const looked = first ? (network?.mark?.sample ?? 0) : this.state.sample;
     const sample = Math.min(looked, Math.max(0, (network?.plan.samples ?? 1) - 1));
-    this.state.network = network;
-    this.state.sample = sample;
+    this.store.prepare({ network, sample });
     const picture = /** @type {Picture} */ (parsed(this.model.get("picture")));
     const bands = Math.max(0, this.state.pictures.indexOf(this.state.picture));
-    this.state.pictures = [picture, ...(picture.wraps ?? [])];
-    const shown = this.state.pictures[Math.min(bands, this.state.pictures.length - 1)];
-    this.store.set({ trace, picture: shown, sweeps, point, ...size, step, selected });
+    const pictures = [picture, ...(picture.wraps ?? [])];
+    this.store.prepare({ pictures });
+    this.store.set({ trace, picture: pictures[Math.min(bands, pictures.length - 1)], sweeps, point, ...size, step, selected });
   }
 
   /** Whether a new trace is arriving in pieces: updates that depend on it must wait. */
@@ -307,7 +306,7 @@ export class View {
   fold(what) {
     if (!this.answered) return this.needsKernel();
     this.timeline.stop();
-    this.state.selected = -1;
+    this.store.prepare({ selected: -1 });
     this.scene.reopened = typeof what === "number" ? what : -1;
     this.send({ type: "fold", what });
   }
@@ -328,7 +327,7 @@ export class View {
     const inner = trail[trail.findIndex(([key]) => key === fold) + 1]?.[0] ?? -1;
     if (!this.state.alive) return inner < 0 ? undefined : this.fold(inner); // a page without a kernel knows how to close a card
     this.timeline.stop();
-    this.state.selected = -1;
+    this.store.prepare({ selected: -1 });
     this.scene.reopened = inner;
     this.send({ type: "back", fold });
   }

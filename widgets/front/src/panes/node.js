@@ -174,7 +174,7 @@ export class NodePane {
       const pressed = String(view.find.flowing === way);
       const b = h("button", { class: "mg-button mg-small", type: "button", title, "data-flow": way, "aria-pressed": pressed }, text);
       b.onclick = () => {
-        view.state.selected = node.id;
+        view.store.prepare({ selected: node.id });
         view.find.showFlow(way);
       };
       return b;

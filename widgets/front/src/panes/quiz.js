@@ -21,11 +21,11 @@ export class Quiz {
   }
 
   #toggle() {
-    const { state } = this.view;
+    const { state, store } = this.view;
     const covered = !state.covered;
     put(this.verdict, covered ? HOW : "");
     if (covered) this.view.go(Math.min(state.step, state.forward));
-    state.covered = covered; // the rows are made again before the picture follows
+    store.prepare({ covered }); // the rows are made again before the picture follows
     this.ledger.draw();
     this.view.update();
   }

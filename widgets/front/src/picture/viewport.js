@@ -188,7 +188,7 @@ export class Viewport {
     if (state.alive && (small || (stage && !alike(stage, size)))) this.#ask(size);
     shell.root.classList.toggle("mg-banded", this.#banded(chosen));
     if (chosen === state.picture) return false;
-    state.picture = chosen;
+    this.view.store.prepare({ picture: chosen });
     return true;
   }
 
