@@ -101,7 +101,7 @@ class BackwardCFunction(FunctionCtx, Node):
     constant_outputs: Any  # numbers of the outputs without gradient
     recorded: bool
     _forward_cls: Any  # the Function
-    user_fields: dict = {}  # what forward keeps on ctx under a name that the node needs for itself, such as ctx.shape
+    user_fields: dict = {}  # user attributes on ctx that collide with fields of Node (ctx.shape); set while backward runs
 
     # Saved tensors ------------------------------------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ def _name(hook: Callable[..., Any]) -> str:
     return getattr(hook, "__name__", type(hook).__name__)
 
 
-def _checked(hook: Callable[..., Any], new: Tensor | int, old: Tensor | None) -> Tensor:
+def _checked(hook: Callable[..., Any], new: Any, old: Tensor | None) -> Any:
     """What a hook returned instead of `old`. Raises PyTorch's error unless it is a tensor of the same dtype and shape."""
     if old is None:
         raise RuntimeError("can't replace a None gradient with a non-None value")

@@ -71,7 +71,7 @@ _TENSORS = frozenset(
 
 
 def _no_tensor(
-    error: Any, function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[Any, Any]
+    error: Any, function: Callable[..., Any], name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> BaseException:
     """The error to raise for an AttributeError: PyTorch's TypeError, if it was about an argument that is no tensor."""
     arguments = dict(zip(inspect.signature(function).parameters, args, strict=False)) | kwargs

@@ -449,7 +449,7 @@ def _all_full(level: BatchLevel, op: Op, xs: list[Any], params: tuple[bool | str
     return op(*[level.full(x) for x in xs], *params)
 
 
-def _full_moved_on(level: BatchLevel, op: Op, xs: list[Any], params: tuple[float | str, ...]) -> Any:
+def _full_moved_on(level: BatchLevel, op: Op, xs: list[Any], params: tuple[Any, ...]) -> Any:
     n = xs[0].array.ndim
     if n == 0:
         return _one_by_one(level, op, xs, params)

@@ -3,9 +3,14 @@
 What lives here: the transforms and their arguments. What does not: how a batch runs (batching.py), how tangents move
 (autograd/forward_mode.py) and the backward pass (autograd/engine.py).
 
-A reverse transform gives the function new leaves (or new names for tensors that something outside differentiates), runs it, and runs a
-backward pass to exactly these. What it returns then no longer depends on its own leaves: they are closed, and a result whose graph leads
-only to closed leaves is a plain tensor again. Transforms nest in any order.
+A reverse transform runs the function on fresh leaves (or on aliases of tensors that are differentiated outside) and runs a backward pass to
+exactly these. Its results must not stay attached to its own leaves. So it marks these as closed in their nodes' metadata, and a result
+whose graph leads to closed leaves only is detached:
+
+    outer tensor -> alias -> function -> output     an open end outside: the output stays in the outer graph
+                    leaf  -> function -> output     closed ends only: the output is detached, its graph freed
+
+Transforms nest in any order.
 """
 
 from __future__ import annotations
@@ -76,7 +81,7 @@ _NO_HOOKS = "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved ten
 
 
 def _leaf(x: Tensor) -> Tensor:
-    """`x` as the transform differentiates it: a new leaf, or a new name where something outside differentiates `x`, too."""
+    """A fresh leaf, or an alias of `x` if an outer transform or graph already differentiates it."""
     if not isinstance(x, Tensor):
         raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
     if x.array.dtype.kind != "f":

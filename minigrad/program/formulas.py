@@ -24,7 +24,7 @@ CALLS = {call[:-1] for call in COSTLY} | {
 
 
 class NotCompilable(Exception):
-    """What cannot become a program or a loop; the text says why."""
+    """The step or function cannot become a program or a loop; the text has the reason."""
 
 
 @functools.cache

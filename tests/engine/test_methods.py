@@ -36,11 +36,16 @@ def test_a_type_checker_knows_the_methods(tmp_path):
         "from minigrad.tensors.tensor import Tensor\n"
         "def f(x: Tensor) -> bool:\n    return x.sum(dim=0).exp_().allclose(x + 1)\n"
         "def g(x: Tensor) -> Tensor:\n    return x.sum(dimension=0)\n"
+        "def h(x: Tensor) -> Tensor:\n    return x.lerp(1.0, weight=None) + x.cumsum('rows')\n"
     )
     command = [sys.executable, "-m", "mypy", str(program), "--no-incremental", "--follow-imports=silent"]
     said = subprocess.run(command, capture_output=True, text=True).stdout
     assert 'program.py:5: error: Unexpected keyword argument "dimension" for "sum" of "Methods"' in said
-    assert said.count("error") == 2  # the other one is mypy's own count
+    assert 'program.py:7: error: Argument "weight" to "lerp" of "Methods" has incompatible type "None"' in said
+    assert (
+        'program.py:7: error: Argument 1 to "cumsum" of "Methods" has incompatible type "str"; expected "int"' in said
+    )
+    assert said.count("error") == 4  # the last one is mypy's own count
 
 
 X = torch.arange(6.0).reshape(2, 3)

@@ -37,7 +37,7 @@ _LOOK = (
 )
 
 
-class NotCompilable(ValueError):
+class UnsuitableProgram(ValueError):
     """The program cannot be shown; the message says why and what to do."""
 
 
@@ -82,7 +82,7 @@ def _is_freed(node: Any, name: str) -> bool:
 
 
 def read_program(program: str | Callable) -> tuple[list[str], list[ProgramLine], str, dict[str, Any]]:
-    """The inputs, the lines, the name of the result, and the names that the program may use. Raises NotCompilable."""
+    """The inputs, the lines, the name of the result, and the names that the program may use. Raises UnsuitableProgram."""
     space: dict[str, Any] = {"torch": torch}
     if isinstance(program, str):
         source = (
@@ -92,15 +92,19 @@ def read_program(program: str | Callable) -> tuple[list[str], list[ProgramLine],
         try:
             body = ast.parse(source).body
         except SyntaxError as error:
-            raise NotCompilable(f"this is not Python: {error.msg}, in {(error.text or source).strip()!r}.") from None
+            raise UnsuitableProgram(
+                f"this is not Python: {error.msg}, in {(error.text or source).strip()!r}."
+            ) from None
         inputs = None
     else:
         try:
             tree = ast.parse(textwrap.dedent(inspect.getsource(program))).body[0]
         except (OSError, TypeError, SyntaxError, IndexError):
-            raise NotCompilable("its lines of source are not known. Define the function in a cell, with def.") from None
+            raise UnsuitableProgram(
+                "its lines of source are not known. Define the function in a cell, with def."
+            ) from None
         if not isinstance(tree, ast.FunctionDef):
-            raise NotCompilable("it needs a function made with def: a lambda has no lines to cut between.")
+            raise UnsuitableProgram("it needs a function made with def: a lambda has no lines to cut between.")
         body, inputs = tree.body, list(inspect.signature(program).parameters)
         around = inspect.getclosurevars(program)
         space |= {**around.globals, **around.nonlocals}
@@ -112,7 +116,7 @@ def read_program(program: str | Callable) -> tuple[list[str], list[ProgramLine],
     for place, line in enumerate(body):
         if isinstance(line, (ast.Return, ast.Expr)):
             if place < len(body) - 1 or line.value is None:
-                raise NotCompilable(
+                raise UnsuitableProgram(
                     f"the line {ast.unparse(line)!r} stores nothing. Give each result a name, and return the last."
                 )
             if isinstance(line.value, ast.Name):
@@ -122,14 +126,14 @@ def read_program(program: str | Callable) -> tuple[list[str], list[ProgramLine],
                 ast.Assign([ast.Name("result", ast.Store())], line.value, lineno=line.lineno), line
             )
         if any(isinstance(part, ast.Return) for part in ast.walk(line)):
-            raise NotCompilable("a return in the middle leaves no line to cut at. Return once, at the end.")
+            raise UnsuitableProgram("a return in the middle leaves no line to cut at. Return once, at the end.")
         names = [part for part in ast.walk(line) if isinstance(part, ast.Name)]
         stored = list(dict.fromkeys(n.id for n in names if isinstance(n.ctx, ast.Store)))
         loop = {n.id for part in ast.walk(line) if isinstance(part, (ast.For, ast.comprehension))
                 for n in ast.walk(part.target) if isinstance(n, ast.Name)}  # fmt: skip
         stored = [name for name in stored if name not in loop]
         if len(stored) != 1:
-            raise NotCompilable(
+            raise UnsuitableProgram(
                 f"the line {ast.unparse(line).splitlines()[0]!r} stores {len(stored)} names. Let each line store one."
             )
         reads = [n.id for n in names if isinstance(n.ctx, ast.Load)]
@@ -141,11 +145,11 @@ def read_program(program: str | Callable) -> tuple[list[str], list[ProgramLine],
     if inputs is None:
         inputs = [n for n in known if n not in space and not hasattr(builtins, n)]
     if not 1 <= len(steps) <= MOST:
-        raise NotCompilable(f"there is room for 1 to {MOST} lines, and it has {len(steps)}.")
+        raise UnsuitableProgram(f"there is room for 1 to {MOST} lines, and it has {len(steps)}.")
     if not 1 <= len(inputs) <= 4:
-        raise NotCompilable(f"it needs 1 to 4 inputs, and it has {len(inputs)}.")
+        raise UnsuitableProgram(f"it needs 1 to 4 inputs, and it has {len(inputs)}.")
     if result not in {*inputs, *(s.target for s in steps)}:
-        raise NotCompilable(f"its result {result} is made in none of its lines.")
+        raise UnsuitableProgram(f"its result {result} is made in none of its lines.")
     return inputs, steps, result, space
 
 
@@ -155,7 +159,7 @@ class CutProgram:
     def __init__(self, program: str | Callable, values: Mapping[str, Any]):
         self.inputs, self.steps, self.result, self.space = read_program(program)
         if unknown := [name for name in values if name not in self.inputs]:
-            raise NotCompilable(f"the program has no input {unknown[0]}; it takes {', '.join(self.inputs)}.")
+            raise UnsuitableProgram(f"the program has no input {unknown[0]}; it takes {', '.join(self.inputs)}.")
         self.values = {name: values.get(name, 2.0) for name in self.inputs}
         self.tool, self.place, self.retain, self.passes = "nothing", min(1, len(self.steps) - 1), False, 0
         self.run()
@@ -509,7 +513,7 @@ class scissors(Figure):
         elif self.at is None:
             self.at = state.place
         elif self.state is None or not isinstance(self.at, int):
-            raise NotCompilable(f"no line stores {self.at}; the lines store {', '.join(names)}.")
+            raise UnsuitableProgram(f"no line stores {self.at}; the lines store {', '.join(names)}.")
         state.tool, state.place, state.retain, state.passes = self.tool, self.at, self.retain_graph, self.passes
         state.run()
         self.state = state
