@@ -6,6 +6,9 @@ import pytest
 from playwright.sync_api import expect
 
 from minigrad.course.exercises import ch05
+from tools.book import record
+from widgets.film import FilmView
+from widgets.front_end import built
 
 MODEL = "\n".join((ch05.SOLUTION_A, ch05.SOLUTION_B, ch05.SOLUTION_C))
 DATA = """\
@@ -200,6 +203,25 @@ def recorded(steps, rate):
     exec(MODEL + "\n" + DATA.replace("from widgets import watch", "from widgets.film import watch"), space)
     exec(LOOP.format(steps=steps, rate=rate), space)
     return space["film"]
+
+
+def test_a_page_of_the_book_plays_a_film(browser_context, tmp_path):
+    film = recorded(40, 1.0)
+    (tmp_path / "live").mkdir()
+    key = record.write(record.film(FilmView([film])), tmp_path / "live")
+    for name in ("page.js", "film.js", "views.css"):
+        (tmp_path / name).write_text(built(name), encoding="utf-8")
+    (tmp_path / "index.html").write_text(
+        '<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="views.css">'
+        f'<figure class="mg-live" data-live="{key}" data-from="live"></figure><script src="page.js"></script>',
+        encoding="utf-8",
+    )
+    page = browser_context.new_page()
+    page.emulate_media(reduced_motion="reduce")
+    page.goto((tmp_path / "index.html").as_uri())
+    expect(page.locator(".mf-phase")).to_contain_text("step 1 of 40")
+    visit(View(page, page.locator(".mf-root")), motion=False)
+    page.close()
 
 
 FITS = """root => {

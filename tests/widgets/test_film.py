@@ -117,6 +117,8 @@ def test_two_films_in_one_view():
     one, other = film_of(), film_of(lr=0.1)
     view = watch(one, other)
     assert [of["rates"] for of in view.films] == [0.5, 0.1]
+    stored = view._stored()
+    assert stored["text/plain"].count("Film of 2-8-1") == 2 and "dashed: film at this step" in stored["text/html"]
 
 
 def test_a_page_that_is_closed_costs_nothing(monkeypatch):

@@ -30,12 +30,13 @@ KINDS = ("pos", "neg", "fwd")
 
 COLOURS = """
 .g{fill:$bg;stroke:$line}.c{fill:$card}text{fill:$ink}.q{fill:$soft}.n{fill:$fwd}.r{stroke:$soft;fill:none}.l{stroke:$line;fill:none}
-.p{stroke:$pos}.m{stroke:$neg}.b{stroke:$bg}.i{stroke:$ink;fill:none}.k{stroke:$fwd;fill:none}.d{fill:$fwd;stroke:$bg}.s{fill:$bwd}
+.p{stroke:$pos}.m{stroke:$neg}.b{stroke:$bg}.i{stroke:$ink;fill:none}.k{stroke:$fwd;fill:none}.d{fill:$fwd;stroke:$bg}.s{fill:$bwd}.x{stroke:$soft}
 .k0{fill:$pos}.k1{fill:$neg}.k2{fill:$fwd}.o{stroke:$bg;stroke-width:1.1}.h{fill:$panel;stroke:$line}
 """
 FORMS = """
 text{font:12px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}.t{font-weight:600;font-size:15px}.w{font-weight:600}
 .z{text-anchor:middle}.e{text-anchor:end}.p,.m,.b{fill:none}.k{stroke-width:1.8}.i{stroke-width:2}
+.x{fill:none;stroke-width:1.6;stroke-dasharray:6 4}
 """
 STYLE = (FORMS + themed(COLOURS, LIGHT, DARK)).replace("\n", "")
 
@@ -69,10 +70,10 @@ def text(film: Film) -> str:
     return "\n".join(lines)
 
 
-def svg(film: Film, k: int | None = None, width: int = WIDTH) -> str:
-    """The picture before frame k, by default after the last step."""
+def svg(film: Film, k: int | None = None, width: int = WIDTH, other: tuple[str, Film] | None = None) -> str:
+    """The picture before frame k, by default after the last step. other: a second film and its name, which is drawn dashed."""
     at = len(film.frames) if k is None else k
-    return _Drawing(film, at, width).document()
+    return _Drawing(film, at, width, other).document()
 
 
 def png_of(rgba: np.ndarray) -> str:
@@ -106,8 +107,10 @@ def _text(x: float, y: float, words: str, kind: str = "") -> str:
 
 
 class _Drawing:
-    def __init__(self, film: Film, at: int, width: int):
+    def __init__(self, film: Film, at: int, width: int, other: tuple[str, Film] | None = None):
         self.film, self.at, self.width = film, at, width
+        fits = other is not None and other[1].frames and len(other[1].names) == len(film.names)
+        self.other = other if fits else None
         self.weights = film.frames[at].weights if at < len(film.frames) else film.last()
         self.units = film.program.units if film.program else []
         points = film.data_of.points if film.data_of else np.zeros((0, 0))
@@ -282,17 +285,23 @@ class _Drawing:
             pixels[..., :3] = colours[best].reshape(HIGH, WIDE, 3)
             pixels[..., 3] = (np.round(strength * 12) / 12 * 0.5 * 255).reshape(HIGH, WIDE)
 
-        def spot(c: float, r: float) -> tuple[float, float]:
-            return x + (c + 0.5) / WIDE * w, y + (r + 0.5) / HIGH * h
-
         frame = f'x="{x:.1f}" y="{y:.1f}" width="{w:.1f}" height="{h:.1f}" rx="{4 if w < 150 else 8}"'
         out = f'<rect class="c" {frame}/>'
         out += self._image(pixels, x, y, w, h)
         thin = ' style="stroke-width:1.1"' if w < 150 else ""
         for line in lines:
-            if np.isfinite(line).all() and (d := contour(line.reshape(HIGH, WIDE).tolist(), 0.0, spot)):
+            if d := self._path(line, x, y, w, h):
                 out += f'<path class="i" d="{d}"{thin}/>'
         return out + f'<rect class="l" {frame}/>'
+
+    @staticmethod
+    def _path(line: np.ndarray, x: float, y: float, w: float, h: float) -> str:
+        """Where a map over the plane is 0."""
+
+        def spot(c: float, r: float) -> tuple[float, float]:
+            return x + (c + 0.5) / WIDE * w, y + (r + 0.5) / HIGH * h
+
+        return contour(line.reshape(HIGH, WIDE).tolist(), 0.0, spot) if np.isfinite(line).all() else ""
 
     def _plane(self) -> list[str]:
         x, y, w, h = self._where()
@@ -304,6 +313,12 @@ class _Drawing:
             if len(self.film.outputs) == 1 and len(kinds) == 2:
                 kind = 1 - kind
             parts.append(_mark(x + (px - x0) / (x1 - x0) * w, y + (y1 - py) / (y1 - y0) * h, kind))
+        if self.other:
+            name, second = self.other
+            weights = second.frames[self.at].weights if self.at < len(second.frames) else second.last()
+            for line in self._lines(computed(second, weights, self.grid)[0]):
+                parts.append(f'<path class="x" d="{self._path(line, x, y, w, h)}"/>')
+            parts.append(_text(x + w / 2, y + h + 38, f"dashed: {name} at this step", "q z"))
         if sides := right(self.film, self.weights):
             parts.append(_text(x + w / 2, y + h + 20, f"{sides[0]} of {sides[1]} points on the right side", "w z"))
         parts.append(_text(x + w / 2, y - 12, "the score over the plane", "q z"))
@@ -336,6 +351,9 @@ class _Drawing:
         for i in range(int(top * 1.02 / by) + 1):
             v = i * by
             parts.append(f'<path class="l" d="M{x0} {y(v):.1f}H{x1}"/>' + _text(x0 - 7, y(v) + 4, number(v, 2), "q e"))
+        if self.other:
+            dashed = [(k, f.loss) for k, f in enumerate(self.other[1].frames) if math.isfinite(f.loss) and k <= span]
+            parts.append(f'<polyline class="x" points="{" ".join(f"{x(k):.1f},{y(v):.1f}" for k, v in dashed)}"/>')
         pieces: list[list[str]] = [[]]
         for k, v in enumerate(losses):
             if math.isfinite(v):

@@ -115,7 +115,8 @@ class FilmView(Fronted):
         data = bundle[0] if isinstance(bundle, tuple) else bundle
         film = self.of[0]
         words = data["text/plain"]
-        html = still(picture.svg(film) if film.frames else None, words)
+        other = (self._titles()[1], self.of[1]) if len(self.of) > 1 else None
+        html = still(picture.svg(film, other=other) if film.frames else None, words)
         return {mime: value for mime, value in data.items() if mime != WIDGET} | {"text/html": html}
 
     def _ipython_display_(self) -> None:
@@ -129,7 +130,12 @@ class FilmView(Fronted):
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         found: Any = super()._repr_mimebundle_(**kwargs)
         data, metadata = found if isinstance(found, tuple) else (found, {})
-        return {**data, "text/plain": picture.text(self.of[0])}, metadata
+        titles = self._titles() if len(self.of) > 1 else [""]
+        words = [
+            f"{title}: {picture.text(film)}" if title else picture.text(film)
+            for title, film in zip(titles, self.of, strict=True)
+        ]
+        return {**data, "text/plain": "\n".join(words)}, metadata
 
     def close(self) -> None:
         self.films = []
