@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 import struct
 import zlib
 from html import escape
@@ -106,6 +107,36 @@ def _text(x: float, y: float, words: str, kind: str = "") -> str:
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(words)}</text>'
 
 
+def _joined(d: str) -> str:
+    """The pieces of a path end to end, so that dashes do not begin anew in each.
+
+    >>> _joined("M0 0L1 0M2 5L1 0M2 5L3 5")
+    'M0 0L1 0L2 5L3 5'
+    """
+    pieces = re.findall(r"M([^ML]+)L([^ML]+)", d)
+    at: dict[str, list[int]] = {}  # the pieces that end at a point
+    for k, ends in enumerate(pieces):
+        for end in ends:
+            at.setdefault(end, []).append(k)
+    left = set(range(len(pieces)))
+
+    def onward(point: str) -> list[str]:
+        line: list[str] = []
+        while (k := next((k for k in at[point] if k in left), None)) is not None:
+            left.discard(k)
+            a, b = pieces[k]
+            point = b if point == a else a
+            line.append(point)
+        return line
+
+    lines = []
+    for k, (a, b) in enumerate(pieces):
+        if k in left:
+            left.discard(k)
+            lines.append([*onward(a)[::-1], a, b, *onward(b)])
+    return "".join("M" + "L".join(line) for line in lines)
+
+
 class _Drawing:
     def __init__(self, film: Film, at: int, width: int, other: tuple[str, Film] | None = None):
         self.film, self.at, self.width = film, at, width
@@ -128,7 +159,7 @@ class _Drawing:
 
     def document(self) -> str:
         film, w = self.film, self.width
-        parts = self._network() if self.units else []
+        parts = self._pictures() if self.images else self._network() if self.units else []
         parts += self._strip()
         high = self.high + STRIP
         frame = film.frames[self.at] if self.at < len(film.frames) else None
@@ -149,7 +180,7 @@ class _Drawing:
         w, layers = self.width, [u["layer"] for u in self.units]
         depth = max(layers)
         right_edge = w * 0.56 if self.plane else w - 90
-        left = 60 if not self.images else 190
+        left = 60
         gap = (right_edge - left) / depth
         room = self.high - TOP - FOOT - HEAD
         mid = TOP + HEAD + room / 2
@@ -161,14 +192,14 @@ class _Drawing:
             row = k - layers.index(layer)
             y = mid + (row - (count - 1) / 2) * min(room / count, 72)
             place.append((left + gap * layer, y, 16.0 if layer == depth and count == 1 else r))
-        columns = 0 if self.images else self.points.shape[1]
+        columns = self.points.shape[1]
         inputs = [
             (float(left), mid + (c - (columns - 1) / 2) * min(92, room / max(3, columns)), min(r, 18.0))
             for c in range(columns)
         ]
         parts = self._lens(place) if self.plane else []
         parts += self._wires(place, inputs) + self._circles(place, inputs)
-        parts.append(_text(left, TOP + 4, "inputs" if columns else "", "w z"))
+        parts.append(_text(left, TOP + 4, "inputs", "w z"))
         for layer in range(1, depth + 1):
             count = layers.count(layer)
             name = "score" if layer == depth and count == 1 else plural(count, "unit")
@@ -176,6 +207,25 @@ class _Drawing:
             if layer < depth:
                 parts.append(_text(left + gap * layer, self.high - 8, self.units[layers.index(layer)]["act"], "q z"))
         return parts + (self._plane() if self.plane else [])
+
+    def _pictures(self) -> list[str]:
+        """The weights of the first layer as pictures, at the beginning, half way and now."""
+        units = [u for u in self.units if u["layer"] == 1]
+        columns = math.ceil(math.sqrt(len(units)))
+        moments = list(dict.fromkeys((0, self.at // 2, self.at)))
+        room = (self.width - 36 - 28 * (len(moments) - 1)) / len(moments)
+        pitch = min(room / columns, (self.high - TOP - 40) / math.ceil(len(units) / columns))
+        parts = []
+        for m, k in enumerate(moments):
+            weights = self.film.frames[k].weights if k < len(self.film.frames) else self.film.last()
+            x = 18 + m * (room + 28) + (room - columns * pitch) / 2
+            name = f"step {self.film.frames[k].step}" if k < len(self.film.frames) else "after the last step"
+            parts.append(_text(x + columns * pitch / 2, TOP + 6, name, "w z"))
+            for i, unit in enumerate(units):
+                at = x + (i % columns + 0.5) * pitch, TOP + 24 + (i // columns + 0.5) * pitch
+                parts.append(self._weights(unit, *at, pitch * 0.46, weights))
+        words = f"the weights of the {len(units)} units in the first layer: green is positive, violet negative"
+        return [*parts, _text(self.width / 2, self.high - 10, words, "q z")]
 
     def _wires(self, place: list, inputs: list) -> list[str]:
         weights = np.asarray(self.weights)
@@ -206,12 +256,9 @@ class _Drawing:
             low, high = (self.box[:2] if c == 0 else self.box[2:]) if self.plane else (0.0, 1.0)
             table = (self.grid[:, c].reshape(HIGH, WIDE) - (low + high) / 2) / (high - low) * 2 if self.plane else None
             parts.append(self._circle(x, y, r, table, 0.5) + _text(x - r - 14, y + 4, f"x{'₁₂₃₄₅₆₇₈₉'[c % 9]}", "w z"))
-        for k, (u, (x, y, r)) in enumerate(zip(self.units, place, strict=True)):
+        for k, (x, y, r) in enumerate(place):
             table = self._map(k) if self.plane else None
-            if self.images and u["layer"] == 1:
-                parts.append(self._weights(u, x, y, r))
-            else:
-                parts.append(self._circle(x, y, r, table, 0.72))
+            parts.append(self._circle(x, y, r, table, 0.72))
         return parts
 
     def _map(self, k: int) -> np.ndarray:
@@ -235,11 +282,11 @@ class _Drawing:
         pixels[(v - HIGH / 2 + 0.5) ** 2 + (h - HIGH / 2 + 0.5) ** 2 > (HIGH / 2) ** 2] = 0
         return base + self._image(pixels, x - r, y - r, 2 * r, 2 * r) + ring
 
-    def _weights(self, unit: dict[str, Any], x: float, y: float, r: float) -> str:
+    def _weights(self, unit: dict[str, Any], x: float, y: float, r: float, weights: Any) -> str:
         side = math.isqrt(self.points.shape[1])
         table = np.zeros(side * side)
         for column, _, p in unit["inputs"]:
-            table[column] = self.weights[p]
+            table[column] = weights[p]
         top = max(float(np.abs(table).max()), 0.2)
         box_ = f'x="{x - r:.1f}" y="{y - r:.1f}" width="{2 * r:.1f}" height="{2 * r:.1f}" rx="3"'
         pixels = positions.repeat(positions.repeat(_signed(table.reshape(side, side) / top, 0.92), 4, 0), 4, 1)
@@ -301,7 +348,7 @@ class _Drawing:
         def spot(c: float, r: float) -> tuple[float, float]:
             return x + (c + 0.5) / WIDE * w, y + (r + 0.5) / HIGH * h
 
-        return contour(line.reshape(HIGH, WIDE).tolist(), 0.0, spot) if np.isfinite(line).all() else ""
+        return _joined(contour(line.reshape(HIGH, WIDE).tolist(), 0.0, spot)) if np.isfinite(line).all() else ""
 
     def _plane(self) -> list[str]:
         x, y, w, h = self._where()

@@ -525,10 +525,21 @@ export class Stage {
     c.stroke();
   }
 
-  /** The point that is looked at: the chosen one, else the one with the largest loss. @param {Moment} m */
+  /** The point that is looked at: the chosen one; else the one that sends most to the selected unit, or makes it largest; else the one
+   * with the largest loss. @param {Moment} m */
   point(m) {
-    const { point } = this.film;
-    return point >= 0 && m.of.has(point) ? point : m.worst;
+    const { point, selected } = this.film;
+    if (point >= 0 && m.of.has(point)) return point;
+    const unit = selected?.unit;
+    if (unit === undefined) return m.worst;
+    const most = (/** @type {(of: import("./moment.js").OfPoint) => number} */ size) => {
+      let [best, top] = [m.worst, 0];
+      for (const [i, of] of m.of) if (size(of) > top) [best, top] = [i, size(of)];
+      return top > 0 ? best : -1;
+    };
+    const sends = most((of) => Math.abs(of.d[unit]));
+    const largest = sends >= 0 ? sends : most((of) => Math.abs(of.out[unit]));
+    return largest >= 0 ? largest : m.worst;
   }
 
   /** Another boundary that is dashed, and what it is called. @returns {[Moment["maps"], string]} */
