@@ -22,7 +22,17 @@ from .values.copies import copy_newest, recompute
 from .values.custom import is_custom as is_own_operation
 from .values.custom import slopes_by_calling
 from .values.lines import LINES_KEPT, record_lines, recording, release_frames
-from .values.node import Kinds, Node, checked_number, creation_number, new, number_of, numbers, operand, operands_of
+from .values.node import (
+    Kinds,
+    ScalarNode,
+    checked_number,
+    creation_number,
+    new,
+    number_of,
+    numbers,
+    operand,
+    operands_of,
+)
 from .values.operation import class_of_result, operation
 from .values.subclasses import in_class, returning_subclass
 
@@ -41,7 +51,7 @@ __all__ += [
 ROWS: dict[str, Any] = {}  # rows of the derivatives table that were used on Values, by name (core/on_values.py)
 
 
-class Value(Node):
+class Value(ScalarNode):
     """One number, its gradient, and how it was computed.
 
     `data` is the number, `grad` the derivative of the last `backward()`'s output with respect to it. `_op` names the operation ("" for
@@ -241,7 +251,7 @@ def backward_order(root: Value) -> list[Value]:
     A number can only be used by operations that come after it. If the newest is handled first, every node has received all of its
     gradient before it passes any of it on. There is no recursion, so a chain may have a million operations.
     """
-    return [node for node in _visited(root) if isinstance(node, Node)]
+    return [node for node in _visited(root) if isinstance(node, ScalarNode)]
 
 
 def _visited(root: Value) -> list[Value]:
@@ -339,5 +349,5 @@ def min(first: Any, second: Any, *more: Any) -> Any:
 
 
 _Subclassed = type("_Subclassed", (Value,), returning_subclass(Value), returns_value=True)
-Node.kinds = Kinds(Value, Constant, _Subclassed)
+ScalarNode.kinds = Kinds(Value, Constant, _Subclassed)
 lines.attach(globals(), Value)

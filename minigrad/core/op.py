@@ -40,7 +40,7 @@ from .arguments import recover
 from .constants import number_of
 from .dispatch import state
 from .node import FREED, LIVE, Node, next_number
-from .row_options import OPTIONS, Accepted, Described, Recorded
+from .row_options import OPTIONS, ArgumentOptions, GraphOptions, TextOptions
 from .row_source import (
     DISCRETE,
     ELEMENTWISE,
@@ -76,7 +76,7 @@ TABLE: dict[str, Op] = {}  # every row by its name
 written: list = []  # each of these functions is called with every row that has just been written out (provenance.py)
 
 
-class Op(Accepted, Recorded, Described):
+class Op(ArgumentOptions, GraphOptions, TextOptions):
     """One operation. Call it on Tensors (records), or on ndarrays (computes).
 
     name      PyTorch's

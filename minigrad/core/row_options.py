@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-class Accepted:
+class ArgumentOptions:
     """The arguments that an operation accepts, and PyTorch's errors for all others.
 
     args          the names that callers may use for the inputs; PyTorch's `input`, `other` by default
@@ -29,7 +29,7 @@ class Accepted:
     tensor_list: bool = False
 
 
-class Recorded:
+class GraphOptions:
     """How an operation is recorded and differentiated.
 
     node           the name of its grad_fn, if that is not NameBackward0
@@ -55,7 +55,7 @@ class Recorded:
     saved_as: dict[str, str] | None = None
 
 
-class Described:
+class TextOptions:
     """Facts about an operation for other rooms, so that none of them lists operations by name.
 
     formula  how it is written, as Python source over its inputs: "x * y". Pictures, `minigrad.compile` and `Value` read it
@@ -73,4 +73,4 @@ class Described:
     doc: str | None = None
 
 
-OPTIONS = frozenset([name for group in (Accepted, Recorded, Described) for name in group.__annotations__])
+OPTIONS = frozenset([name for group in (ArgumentOptions, GraphOptions, TextOptions) for name in group.__annotations__])

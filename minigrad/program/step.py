@@ -20,7 +20,7 @@ from ..core.errors import warn
 from ..core.variable import Variable
 from .recorder import Recorder, one_at_a_time
 from .surroundings import NotCompilable, Surroundings, fixed
-from .text import MISS, Call, Program
+from .text import MISS, Program, RecordedCall
 
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor
@@ -276,7 +276,7 @@ class CompiledStep:
                     "return the new value, or change it outside."
                 )
             plain = self._plain and len(args) == len(self._signature.parameters)
-            call = Call(self.__name__, recorder, out, around, self._names(len(args)), args, plain)
+            call = RecordedCall(self.__name__, recorder, out, around, self._names(len(args)), args, plain)
             program = Program(call)
             if self._trust(key, program) and find_spec("numba"):
                 program = Program(call, loops=True)

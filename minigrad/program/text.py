@@ -70,7 +70,7 @@ def update(optimizer: Any) -> None:
         state.grad = before
 
 
-class Call(NamedTuple):
+class RecordedCall(NamedTuple):
     """One recorded call of a step.
 
     out         what the step returned
@@ -100,7 +100,7 @@ class Program:
 
     ready = True
 
-    def __init__(self, call: Call, loops: bool = False) -> None:
+    def __init__(self, call: RecordedCall, loops: bool = False) -> None:
         writer = Writer(call, loops)
         self.name_of_step, self.scope, self.loops = writer.step, writer.scope, writer.loops
         self.source = writer.source()
@@ -132,7 +132,7 @@ class Writer:
     once        lines that run when the program is made
     """
 
-    def __init__(self, call: Call, loops: bool) -> None:
+    def __init__(self, call: RecordedCall, loops: bool) -> None:
         self.call, recorder = call, call.recorder
         self.step = step = call.step if call.step.isidentifier() else "step"
         self.around, self.outside, self.entry = call.around, recorder.outside, recorder.entry

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from .custom import connect, is_custom
-from .node import Node, creation_number, new, numbers, operands_of
+from .node import ScalarNode, creation_number, new, numbers, operands_of
 
 _BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow}
 
@@ -24,9 +24,9 @@ def recompute(nodes: Iterable[Any]) -> bool:
     """
     changed = False
     for node in nodes:
-        if not isinstance(node, Node) or node._a is None or is_custom(node):
+        if not isinstance(node, ScalarNode) or node._a is None or is_custom(node):
             continue
-        kind: Any = Node.kinds.constant
+        kind: Any = ScalarNode.kinds.constant
         first, *others = (p.data if isinstance(p, kind) else node._constant(p.data, 0.0) for p in node._prev)
         op = node._op
         if op in _BINARY and others:
@@ -135,10 +135,10 @@ def _rebuilt(fields: list, find: Callable[[Any], Any] = lambda operand: operand)
 
 def _state(node: Any) -> dict[str, Any] | None:
     """The attributes of a Value, or of a subclass, besides the slots of a node."""
-    if type(node) is Node.kinds.constant:
+    if type(node) is ScalarNode.kinds.constant:
         return None
     state: Any = object.__getstate__(node)  # type: ignore[attr-defined]  # typeshed has it on classes only; (its __dict__, its slots)
-    return {**(state[0] or {}), **{name: x for name, x in state[1].items() if name not in Node.__slots__}} or None
+    return {**(state[0] or {}), **{name: x for name, x in state[1].items() if name not in ScalarNode.__slots__}} or None
 
 
 def _set_state(node: Any, state: dict[str, Any] | None) -> None:

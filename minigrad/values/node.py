@@ -1,6 +1,6 @@
 """What a `Value` is made of: its slots, its operands and local derivatives, comparisons and its text.
 
-The engine itself (operations and the backward pass) is in scalar.py. Its class `Value` derives from `Node`, so that the files of this
+The engine itself (operations and the backward pass) is in scalar.py. Its class `Value` derives from `ScalarNode`, so that the files of this
 folder can handle nodes without importing the engine.
 """
 
@@ -30,7 +30,7 @@ class Kinds(NamedTuple):
     subclassed: type
 
 
-class Node:
+class ScalarNode:
     """One number in a graph.
 
     `data` is the number, `grad` the derivative of the last `backward()`'s output with respect to it, `_op` the name of the operation.
@@ -66,7 +66,7 @@ class Node:
         if self._k is None:
             return self._da.operands if type(self._a) is Junction else (self._a,)
         number, local, first = self._k
-        if not isinstance(number, Node):
+        if not isinstance(number, ScalarNode):
             number = self._constant(number, self._seq - 0.5)
             self._k = number, local, first
         return (number, self._a) if first else (self._a, number)
@@ -136,7 +136,7 @@ class Node:
         return leaf(self.kinds.constant, number, seq)
 
     def _as_operand(self, x: Any) -> Any:
-        return x if isinstance(x, Node) else self._constant(checked_number(x), self._seq - 0.5)
+        return x if isinstance(x, ScalarNode) else self._constant(checked_number(x), self._seq - 0.5)
 
     # Comparisons look at the numbers; == and hash stay by identity, so that a Value can be a key and be found in a list
 
@@ -164,7 +164,7 @@ class Node:
         return format(self.data, spec) if spec else repr(self)
 
 
-def _apply_rule(node: Node) -> None:
+def _apply_rule(node: ScalarNode) -> None:
     if node._da is not None:
         node._a.grad += node._da * node.grad
     if node._db is not None:
@@ -186,7 +186,7 @@ def operand(x: Any) -> Any:
     """`x` itself if it is a node, else a float."""
     if type(x) is int:
         return float(x)
-    return x if type(x) is float or isinstance(x, Node) else checked_number(x)
+    return x if type(x) is float or isinstance(x, ScalarNode) else checked_number(x)
 
 
 def number_of(x: Any) -> float:
@@ -208,9 +208,9 @@ def checked_number(x: Any) -> float:
     is_number = hasattr(x, "__float__") and not hasattr(
         x, "__setitem__"
     )  # numpy's scalars, Fraction, Decimal; not arrays, tensors
-    if is_number and not isinstance(x, Node) and not kind.startswith("complex"):
+    if is_number and not isinstance(x, ScalarNode) and not kind.startswith("complex"):
         return float(x)
-    if isinstance(x, Node):
+    if isinstance(x, ScalarNode):
         advice = "Use the Value itself, or Value(x.data) for a new leaf without its history."
     elif isinstance(x, str):
         advice = "Convert text first: Value(float(text))."

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import lines
 from .custom import connect
-from .node import Node, checked_number, leaf, numbers
+from .node import ScalarNode, checked_number, leaf, numbers
 
 
 def operation(name: str, value: float, operands: Iterable[tuple[Any, float | None]]) -> Any:
@@ -40,4 +40,4 @@ def operation(name: str, value: float, operands: Iterable[tuple[Any, float | Non
 
 def class_of_result(operands: Iterable[Any]) -> type:
     """That of the first operand which is of a subclass of Value, else Value."""
-    return next((type(x) for x in operands if isinstance(x, Node.kinds.subclassed)), Node.kinds.value)
+    return next((type(x) for x in operands if isinstance(x, ScalarNode.kinds.subclassed)), ScalarNode.kinds.value)

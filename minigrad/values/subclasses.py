@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from .node import Node, new
+from .node import ScalarNode, new
 
 _OPERATORS = "add sub mul truediv pow radd rsub rmul rtruediv rpow neg pos abs".split()
 _FUNCTIONS = "exp log sin cos tanh sigmoid sqrt relu abs max min".split()
-_SLOTS = [slot for slot in Node.__slots__ if slot not in ("__weakref__", "__dict__")]
+_SLOTS = [slot for slot in ScalarNode.__slots__ if slot not in ("__weakref__", "__dict__")]
 
 
 def in_class(kind: type, out: Any) -> Any:
     """A fresh result as one of another class, made without its `__init__`, whose arguments are unknown."""
-    if not isinstance(out, Node) or type(out) is kind:
+    if not isinstance(out, ScalarNode) or type(out) is kind:
         return out
     converted: Any = new(kind)
     for slot in _SLOTS:
