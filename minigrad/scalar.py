@@ -20,33 +20,16 @@ from typing import Any
 from .values import copies, lines, real
 from .values.copies import copy_newest, recompute
 from .values.custom import is_custom as is_own_operation
-from .values.custom import slopes_by_calling
 from .values.lines import LINES_KEPT, record_lines, recording, release_frames
-from .values.node import (
-    Kinds,
-    ScalarNode,
-    checked_number,
-    creation_number,
-    new,
-    number_of,
-    numbers,
-    operand,
-    operands_of,
-)
+from .values.node import Kinds, ScalarNode, creation_number, new, number_of, numbers, operand
+from .values.node import checked_number as checked_number
+from .values.node import operands_of as operands_of
 from .values.operation import class_of_result, operation
 from .values.subclasses import in_class, returning_subclass
 
 __all__ = ["Value", "Constant", "operation", "backward_order", "recompute", "copy_newest", "record_lines"]
 __all__ += ["exp", "log", "sin", "cos", "tanh", "sigmoid", "relu", "sqrt", "max", "min"]
-__all__ += [
-    "LINES_KEPT",
-    "checked_number",
-    "is_own_operation",
-    "operands_of",
-    "recording",
-    "release_frames",
-    "slopes_by_calling",
-]
+__all__ += ["LINES_KEPT", "checked_number", "is_own_operation", "operands_of", "recording", "release_frames"]
 
 ROWS: dict[str, Any] = {}  # rows of the derivatives table that were used on Values, by name (core/on_values.py)
 
