@@ -18,7 +18,7 @@ import numpy
 from minigrad.scalar import Value
 from minigrad.tracing.naming import walk
 from minigrad.tracing.notation import Text, number_text
-from minigrad.tracing.scalar_trace import Recorded, expression, rule_for
+from minigrad.tracing.scalar_trace import ScalarRecording, expression, rule_for
 from minigrad.tracing.schema import Group
 from minigrad.tracing.units import units_of
 
@@ -60,8 +60,8 @@ class Plan(TypedDict):
     cells: list[Cell]  # inputs first, then column by column
     wires: list[Link]
     parameters: list[Parameter]
-    error: NotRequired[str]  # what is computed for each sample after the network: "(out − y)²"
-    rest: NotRequired[str]  # what is computed from the parameters alone
+    error: NotRequired[str]  # the error of each sample, a formula in the network's output: "(out − y)²"
+    rest: NotRequired[str]  # a term of the parameters alone, such as regularisation
     loss: NotRequired[str]  # the name of the result, if it is not what the last neuron computes
 
 
@@ -72,7 +72,7 @@ class _Found(TypedDict):
     out: int
     members: set[int]
     products: dict[int, tuple[int, int]]  # parameter -> (product, the other factor)
-    plain: list[int]  # what comes in and meets no parameter
+    plain: list[int]  # inputs that no parameter multiplies
     fixed: list[int]  # its parameters, those without a product among them
     name: str
     owner: str  # the object whose parameters these are, if that is known
@@ -93,13 +93,13 @@ class Network:
         self.parameters = numpy.array([p["node"] for p in plan["parameters"]], numpy.intp)
 
     def numbers(self, values: numpy.ndarray, grads: numpy.ndarray) -> numpy.ndarray:
-        """The numbers of the picture in a row, out of those of all nodes (last axis): the loss and its gradient; what is computed from the
+        """The numbers of the picture in a row, selected from those of all nodes (last axis): the loss and its gradient; the term of the
         parameters alone; values, then gradients of the parameters; then for each sample values and gradients of the cells, gradient
         (delta) and value of the sum of each, and the error and its gradient."""
 
         def of(table: numpy.ndarray, ids: numpy.ndarray) -> numpy.ndarray:
-            found = table[..., numpy.maximum(ids, 0)]
-            return numpy.where(ids >= 0, found, numpy.nan)
+            result = table[..., numpy.maximum(ids, 0)]
+            return numpy.where(ids >= 0, result, numpy.nan)
 
         head = numpy.array([self.root])
         rest = numpy.array([self.rest])
@@ -131,18 +131,18 @@ class Network:
         return None if owner is None else (column[owner], owner, 0)
 
 
-def find(graph: Recorded, groups: Sequence[Group], names: Mapping[str, object] | None = None) -> Network | None:
+def find(graph: ScalarRecording, groups: Sequence[Group], names: Mapping[str, object] | None = None) -> Network | None:
     """The network in a recorded graph; None if neither its calls nor its operations show one. names: where the owners of its neurons are
     looked up."""
     finder = _Finder(graph, groups, names)
     if not any(finder._structured(g["id"]) for g in groups):
         return finder.network_of_units() or finder.network()
-    found = finder.network()
-    if found and isinstance(graph.objects[graph.root], Value):
-        return found
+    result = finder.network()
+    if result and isinstance(graph.objects[graph.root], Value):
+        return result
     # of another class no calls are noted, only who owns its numbers: where that and its operations differ, the operations are right
     units = _Finder(graph, groups, names).network_of_units()
-    return found if found and (units is None or _sizes(found) == _sizes(units)) else units
+    return result if result and (units is None or _sizes(result) == _sizes(units)) else units
 
 
 def _sizes(network: Network) -> list[int]:
@@ -155,7 +155,7 @@ def _alike(samples: Sequence[Sequence[Sequence[Any]]]) -> bool:
 
 
 class _Finder:
-    def __init__(self, graph: Recorded, groups: Sequence[Group], names: Mapping[str, object] | None = None):
+    def __init__(self, graph: ScalarRecording, groups: Sequence[Group], names: Mapping[str, object] | None = None):
         self.graph, self.groups = graph, groups
         self.own = self._own_names(names)
         self._inside: dict[int, list[int]] = {}  # group -> its operations
@@ -164,12 +164,12 @@ class _Finder:
 
     def network(self) -> Network | None:
         calls, repeats = self._samples()
-        found = [self._cells(one) for one in calls]
-        if not found or not 2 <= sum(map(len, found[0])) <= MOST_CELLS or not _alike(found):
+        results = [self._cells(one) for one in calls]
+        if not results or not 2 <= sum(map(len, results[0])) <= MOST_CELLS or not _alike(results):
             return None
         samples = []
-        fixed = self._fixed(found)
-        for columns in found:
+        fixed = self._fixed(results)
+        for columns in results:
             one = [[self._read(call, fixed) for call in column] for column in columns]
             if any(cell is None for column in one for cell in column):
                 return None
@@ -189,16 +189,16 @@ class _Finder:
 
     def network_of_units(self) -> Network | None:
         """The network that the operations show, whatever holds its parameters."""
-        found = units_of(self.graph)
-        if found is None or not 2 <= sum(map(len, found[0])) <= MOST_CELLS:
+        result = units_of(self.graph)
+        if result is None or not 2 <= sum(map(len, result[0])) <= MOST_CELLS:
             return None
         roots = {
-            re.split(r"\W", self.graph.paths[p])[0] for column in found[0] for unit in column for p in unit.fixed
+            re.split(r"\W", self.graph.paths[p])[0] for column in result[0] for unit in column for p in unit.fixed
         } - {""}
         self.name = roots.pop() if len(roots) == 1 else ""
         samples = [[[_Found(group=-1, out=u.out, members={*u.members}, products=u.products, plain=[], fixed=u.fixed,
                             name=u.name if u.name not in ("", self.name) else "output" if len(column) == 1 else f"unit {k}", owner=u.name)
-                     for k, u in enumerate(column)] for column in sample] for sample in found]  # fmt: skip
+                     for k, u in enumerate(column)] for column in sample] for sample in result]  # fmt: skip
         samples = [self._with_between(sample) for sample in samples]
         self.columns = self._ordered(samples) if _alike(samples) else None
         if self.columns is None:
@@ -212,18 +212,18 @@ class _Finder:
 
     def _own_names(self, names: Mapping[str, object] | None) -> dict[int, str]:
         """What each parameter is called within its neuron ("w[1]"), whatever else leads to it: by id of its object."""
-        wanted, out = {g["owner"] for g in self.groups if g["owner"] and not g["groups"]}, dict[int, str]()
-        if not wanted:
+        expected, out = {g["owner"] for g in self.groups if g["owner"] and not g["groups"]}, dict[int, str]()
+        if not expected:
             return out
-        first = dict.fromkeys(re.split(r"\W", text)[0] for text in wanted)
+        first = dict.fromkeys(re.split(r"\W", text)[0] for text in expected)
         for text, thing in (
             pair for name in first if name in (names or {}) for pair in walk({name: (names or {})[name]})
         ):
-            if text in wanted:
-                wanted.discard(text)
+            if text in expected:
+                expected.discard(text)
                 for path, inner in walk({"n": thing}):
                     out.setdefault(id(inner), path.removeprefix("n").removeprefix("."))
-                if not wanted:
+                if not expected:
                     break
         return out
 
@@ -276,7 +276,7 @@ class _Finder:
         return out
 
     def _own(self, k: int) -> list[int]:
-        """What was made in a call and in no call inside it."""
+        """The operations of a call outside of its inner calls."""
         group = self.groups[k]
         loops = [i for i in group["groups"] if self.groups[i]["kind"] in ("loop", "turn")]
         return [*group["members"], *(m for i in loops for m in self._own(i))]
@@ -293,15 +293,15 @@ class _Finder:
         parents, kinds = self.graph.parents, self.graph.kinds
         return {p for m in self._members(k) for p in parents[m] if kinds[p] == "leaf"}
 
-    def _fixed(self, found: list[list[list[int]]]) -> set[int]:
+    def _fixed(self, result: list[list[list[int]]]) -> set[int]:
         """The parameters: leaves that a neuron uses in each sample; of a single sample those of its owner, or that no other neuron of its
         column uses."""
-        first = [[self._leaves(k) for k in column] for column in found[0]]
-        if len(found) > 1:
-            second = [[self._leaves(k) for k in column] for column in found[1]]
+        first = [[self._leaves(k) for k in column] for column in result[0]]
+        if len(result) > 1:
+            second = [[self._leaves(k) for k in column] for column in result[1]]
             return set().union(*(a & b for x, y in zip(first, second, strict=True) for a, b in zip(x, y, strict=True)))
         out: set[int] = set()
-        for column, calls in zip(first, found[0], strict=True):
+        for column, calls in zip(first, result[0], strict=True):
             shared = Counter(p for leaves in column for p in leaves)
             for leaves, k in zip(column, calls, strict=True):
                 owner, names = self.groups[k]["owner"], self.graph.paths
@@ -352,10 +352,10 @@ class _Finder:
 
         return sorted(parameters, key=key)
 
-    # What is computed between neurons
+    # Operations between neurons
 
     def _with_between(self, sample: list[list[_Found]]) -> list[list[_Found]]:
-        """Operations between the columns: what takes one neuron's result alone belongs to it; each other one is a cell of its own."""
+        """Add operations between the columns. A function of one neuron's result is part of that neuron; any other is a separate cell."""
         parents = self.graph.parents
         inside = {m for column in sample for cell in column for m in cell["members"]}
         of = {cell["out"]: cell for column in sample for cell in column}
@@ -449,19 +449,19 @@ class _Finder:
         if graph.root not in outs[0]:
             plan["loss"] = graph.names[graph.root] or "result"
         errors, rest = self._tail(plan, members, outs)
-        made = Network(plan, numpy.array(outs), numpy.array(deltas), numpy.array(errors), rest, graph.root)
-        made.operations = len(self.ops)
-        made.members = [[[]] * count + [sorted(cell["members"]) for cell in one] for one in flat]
+        result = Network(plan, numpy.array(outs), numpy.array(deltas), numpy.array(errors), rest, graph.root)
+        result.operations = len(self.ops)
+        result.members = [[[]] * count + [sorted(cell["members"]) for cell in one] for one in flat]
         for by in self._shifts(repeats):
-            made.members.append(
-                [[self.ops[self.position[m] + by] for m in of_cell] for of_cell in made.members[len(flat) - 1]]
+            result.members.append(
+                [[self.ops[self.position[m] + by] for m in of_cell] for of_cell in result.members[len(flat) - 1]]
             )
-        return made
+        return result
 
     def _links(
         self, first: list[_Found], of: dict[int, int], at: list[int], cells: list[Cell]
     ) -> tuple[list[Parameter], list[Link]]:
-        """The parameters of the first sample's cells, and the wires that come in. of: which cell made a number; at: the inputs."""
+        """The parameters of the first sample's cells, and their incoming wires. of: the cell of each number; at: the inputs."""
         graph, count = self.graph, len(at)
         parameters: list[Parameter] = []
         place: dict[tuple[int, int], int] = {}
@@ -595,7 +595,7 @@ class _Finder:
     # What comes after the network
 
     def _tail(self, plan: Plan, members: list[list[int]], outs: list[list[int]]) -> tuple[list[int], int]:
-        """The error of each sample, and what is computed from the parameters alone."""
+        """The error of each sample, and the term of the parameters alone."""
         graph = self.graph
         none = [-1] * len(outs)
         sample = numpy.full(len(graph.objects), -1)
@@ -638,7 +638,7 @@ class _Finder:
         return end
 
     def _formula(self, nodes: list[int], outs: list[set[int]]) -> Text:
-        """What is computed for a sample: the network's result is "out", a number that differs from sample to sample "y"."""
+        """The formula of a sample's error, in "out" for the network's result and "y" for a number that differs between samples."""
         graph = self.graph
         if any(node in out for node, out in zip(nodes, outs, strict=True)):
             return Text("out")
@@ -658,12 +658,12 @@ class _Finder:
             same = len({graph.data[node] for node in nodes}) == 1
             return Text(number_text(graph.data[nodes[0]]) if same and not parents[0] else "y")
         of = [self._formula([p[slot] for p in parents], outs) for slot in range(len(parents[0]))]
-        made = [bool(graph.parents[p]) for p in parents[0]]
+        results = [bool(graph.parents[p]) for p in parents[0]]
         if graph.ops[nodes[0]] == "+" and not isinstance(graph.objects[nodes[0]], Value):
             for y, out in ((1, 0), (0, 1)):
                 if (
-                    of[y].text == "y" and not made[y] and made[out]
-                ):  # micrograd's out - y is out + (-y): y is what it subtracts
+                    of[y].text == "y" and not results[y] and results[out]
+                ):  # micrograd computes out - y as out + (-y), so y is negated
                     minus = rule_for("-", 2)
                     return minus.write(minus.expr, of[out], of[y])  # type: ignore[union-attr]
         return expression(graph, nodes[0], of) or Text("y")

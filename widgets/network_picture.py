@@ -1,7 +1,7 @@
-"""The still picture of a network: the twin of the live one (front/src/network/) as one SVG that needs no program.
+"""The stored picture of a network as one SVG without scripts. The live picture is front/src/network/.
 
-What lives here: where everything stands for a width, and the drawing at one step for one sample. What does not: finding the network
-(network.py), its steps (network_steps.py). Equal networks give equal bytes.
+It is laid out for a width and drawn at one step for one sample. network.py finds the network, network_steps.py has its steps. Equal
+networks give equal bytes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CLOSE = 31.5  # pixels of a box of error or loss: narrower ones stand so close t
 ABOVE = 23.0  # pixels above such a box of the error that its name stands, so that it does not meet the name of the loss
 HEAD = 46.0
 
-# The rules of `.mg-net-svg` in front/src/graph.css, by other names; tests/front/picture.test.mjs compares what comes of both.
+# The rules of `.mg-net-svg` in front/src/graph.css, under other names; tests/front/picture.test.mjs compares the two.
 FORMS = """
 text{font:11px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;text-anchor:middle}
 .t{font-weight:600;font-size:15px;text-anchor:start}.q{font-size:13.5px;text-anchor:start}
@@ -52,7 +52,7 @@ STYLE = (FORMS + themed(COLOURS, LIGHT, DARK)).replace("\n", "")
 
 
 class Geometry(NamedTuple):
-    """The twin of `geometry` in front/src/network/geometry.js."""
+    """The places of all parts. The browser's version is `geometry` in front/src/network/geometry.js."""
 
     w: float
     h: float
@@ -121,7 +121,7 @@ def _named_left(plan: Plan) -> float:
 
 
 def short(v: float) -> str:
-    """A number in a circle: the twin of `short` in front/src/network/scene.js.
+    """A number in a circle. The browser's version is `short` in front/src/network/numbers.js.
 
     >>> [short(x) for x in (0.125, -3.14159, 12.34, 123.4, 0.0001, 0.0)]
     ['0.13', '−3.14', '12.3', '123', '0.0001', '0']
@@ -182,8 +182,8 @@ def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, des
         else f"forward, step {step} of {forward}"
     )
     words = f"{result} = {fmt(value)}" if step == total else f"{where}: {now.say.replace('{value}', fmt(value))}"
-    said = textwrap.wrap(words + many, int((w - 36) / 7.2))
-    height = at.h + HEAD + 22 + 20 * max(lines, len(said))
+    message = textwrap.wrap(words + many, int((w - 36) / 7.2))
+    height = at.h + HEAD + 22 + 20 * max(lines, len(message))
     title = trace["title"]
     head = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{w:.0f}" height="{height:.0f}" viewBox="0 0 {w:.0f} {height:.0f}" role="img">',
@@ -199,7 +199,7 @@ def svg(plan: Plan, numbers: Numbers, trace: Trace, step: int | None = None, des
     body += _mark(plan, at, mark) if mark and step >= mark["at"] else ()
     foot = [
         f'<text class="q" x="18" y="{at.h + HEAD + 16 + 20 * k:.0f}">{escape(line)}</text>'
-        for k, line in enumerate(said)
+        for k, line in enumerate(message)
     ]
     return "".join([*head, *body, "</g>", *foot, "</svg>"])
 
@@ -225,7 +225,7 @@ def _wire(d: str, v: float, most: float, *, back: bool, idle: bool, dense: bool 
 
 
 def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> tuple[list[str], list[str]]:
-    """The wires, and what is said of those that are left out."""
+    """The wires, and sentences about those that are not drawn."""
     column = {i: c for c, of in enumerate(plan["columns"]) for i in of["cells"]}
     by: list[list[tuple[float, int, float]]] = [[] for _ in plan["columns"]]
     for i, wire in enumerate(plan["wires"]):
@@ -236,19 +236,19 @@ def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progre
         by[c].append((abs(v) if math.isfinite(v) else 0.0, i, v))
     out: list[str] = []
     notes = []
-    for c, found in enumerate(by):
-        most = max((size for size, *_ in found), default=0.0)
+    for c, result in enumerate(by):
+        most = max((size for size, *_ in result), default=0.0)
         back = str(c) in now.sent
         idle = not back if now.back else str(c) not in now.known
         bundles: dict[tuple[float, bool], list[str]] = {}  # of many wires, those that look alike are one path
-        for size, i, v in sorted(found)[-WIRES:]:
+        for size, i, v in sorted(result)[-WIRES:]:
             wire = plan["wires"][i]
             if at.hidden(c) and at.hidden(column[wire["source"]]):
                 continue
             x1, x2 = at.x[column[wire["source"]]] + _half(at, column[wire["source"]]), at.x[c] - _half(at, c)
             plain = wire["parameter"] < 0 and not back
             d = _curve(x1, at.y[wire["source"]], x2, at.y[wire["target"]])
-            if len(found) > DENSE:
+            if len(result) > DENSE:
                 level = math.floor(LEVELS * size / most + 0.5) if most > 0 else 0
                 bundles.setdefault(((-level if v < 0 else level) / LEVELS, plain), []).append(d)
             else:
@@ -257,8 +257,8 @@ def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progre
             _wire("".join(ways), v, 1, back=back, idle=idle, dense=True, plain=plain)
             for (v, plain), ways in bundles.items()
         ]
-        if len(found) > WIRES:
-            words = f"the {WIRES} strongest of {len(found)} wires"
+        if len(result) > WIRES:
+            words = f"the {WIRES} strongest of {len(result)} wires"
             notes.append(f'<text class="l" x="{at.x[c] - at.gap / 2:.1f}" y="{at.h - 4:.1f}">{words}</text>')
     return out, notes
 
@@ -302,10 +302,10 @@ def _box(
         f'<text class="v" style="font-size:{font}px" x="{x:.1f}" y="{y + 4.5:.1f}">{short(value) if known else "·"}</text>'
     )
     room = int((2 * bw + 30) / 7)
-    shown = name if len(name) <= room else less if less != "loss" else name[: room - 1] + "…"
+    text = name if len(name) <= room else less if less != "loss" else name[: room - 1] + "…"
     close = 2 * bw < CLOSE
     style, up = ' style="font-size:11px"' if close else "", ABOVE if close and less == "error" else 9 + 4 * stack
-    out.append(f'<text class="n"{style} x="{x:.1f}" y="{y - bh - up:.1f}">{escape(shown)}</text>')
+    out.append(f'<text class="n"{style} x="{x:.1f}" y="{y - bh - up:.1f}">{escape(text)}</text>')
     if grad is not None:
         out.append(f'<text class="d" x="{x:.1f}" y="{y + bh + 16:.1f}">{_grad(grad)}</text>')
     return out
@@ -395,8 +395,8 @@ def _boxes(plan: Plan, at: Geometry, now: _Progress) -> tuple[list[str], list[st
 
 
 def shortest(name: str, room: int) -> str:
-    """A column's name in so many characters: without the count of its likes, or its number alone, before it is cut. The twin of
-    `shortest` in front/src/network/geometry.js.
+    """A column's name in `room` characters: without the number of columns, else its number alone, else truncated. The browser's version
+    is `shortest` in front/src/network/geometry.js.
 
     >>> [shortest("Layer 1 of 2", room) for room in (12, 9, 5)], shortest("layers[0]", 8), shortest("encoder", 5)
     (['Layer 1 of 2', 'Layer 1', '1'], '[0]', 'enco…')
@@ -424,20 +424,20 @@ def _names(plan: Plan, at: Geometry) -> list[str]:
 
 
 def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
-    """How the network differs from its twin in another view, beside the cell where it does."""
+    """Lines beside a cell about its difference from the other view of a duel."""
     cell = mark["cell"]
     tail = len(plan["columns"]) + (mark["part"] == "loss" and "error" in plan)
     c = next((c for c, column in enumerate(plan["columns"]) if cell in column["cells"]), tail)
     x, y, far = at.x[c], at.mid if cell < 0 or at.hidden(c) else at.y[cell], at.box[1] if cell < 0 else _half(at, c)
-    said = [word for row in mark["rows"] for word in row]
-    w, h = 16 + 6.8 * max(map(len, said)), 10 + 16 * len(said)
+    sentences = [word for row in mark["rows"] for word in row]
+    w, h = 16 + 6.8 * max(map(len, sentences)), 10 + 16 * len(sentences)
     if (
         c < len(plan["columns"]) - 1 and w + 2 * far + 8 <= at.gap
     ):  # over the wires to the next column, where it hides no number
         left, top = x + far + 4, max(30.0, y - h / 2)
     else:
-        said = [" ".join(row) for row in mark["rows"]]
-        w, h = 16 + 6.8 * max(map(len, said)), 10 + 16 * len(said)
+        sentences = [" ".join(row) for row in mark["rows"]]
+        w, h = 16 + 6.8 * max(map(len, sentences)), 10 + 16 * len(sentences)
         above, below = y - far - 8 - h, y + far + 8
         first = (
             c < len(plan["columns"]) and cell == plan["columns"][c]["cells"][0] and not at.hidden(c)
@@ -449,4 +449,4 @@ def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
     out = [f'<circle class="y" cx="{x:.1f}" cy="{y:.1f}" r="{far + 4:.1f}"/>'] if cell >= 0 else []
     out.append(f'<rect class="z" x="{left:.1f}" y="{top:.1f}" width="{w:.1f}" height="{h}" rx="7"/>')
     return out + [f'<text class="m" style="text-anchor:start" x="{left + 8:.1f}" y="{top + 17 + 16 * k:.1f}">{escape(line)}</text>'
-                  for k, line in enumerate(said)]  # fmt: skip
+                  for k, line in enumerate(sentences)]  # fmt: skip

@@ -22,7 +22,7 @@ ROWS = 8  # neurons of a layer in the text
 
 
 class Numbers:
-    """The numbers of a network picture by what they are: the twin of front/src/network/numbers.js."""
+    """The numbers of a network picture by their meaning. The browser's version is front/src/network/numbers.js."""
 
     def __init__(self, plan: Plan, row: numpy.ndarray):
         cells, parameters = len(plan["cells"]), len(plan["parameters"])
@@ -34,7 +34,7 @@ class Numbers:
 
 
 def parts(plan: Plan) -> list[str]:
-    """What stands in the row of the picture: its columns by number, then "error", "rest" and "loss", as far as they are there."""
+    """The parts of the picture from left to right: its columns by number, then those of "error", "rest" and "loss" that exist."""
     return [*map(str, range(len(plan["columns"]))), *(name for name in ("error", "rest", "loss") if name in plan)]
 
 
@@ -128,7 +128,7 @@ def network_text(plan: Plan, numbers: Numbers, title: str, sample: int = 0) -> s
 class Product(TypedDict):
     """What one input does in an opened neuron: nodes of the trace that is shown."""
 
-    source: int  # the cell that it comes from
+    source: int  # the cell at its start
     input: int
     parameter: int  # the plan's
     weight: int
@@ -149,12 +149,14 @@ class Inner(TypedDict):
     picture: NotRequired[Picture]
 
 
-def opened(shown: Trace, network: Network, cell: int, sample: int, inner: Trace, ids: list[int]) -> tuple[Trace, Inner]:
+def opened(
+    visible: Trace, network: Network, cell: int, sample: int, inner: Trace, ids: list[int]
+) -> tuple[Trace, Inner]:
     """The trace of a network with the operations of one neuron: the steps of its layer come after its own."""
-    plan, first, edge = network.plan, len(shown["nodes"]), len(shown["edges"])
+    plan, first, edge = network.plan, len(visible["nodes"]), len(visible["edges"])
     at = {old: first + new for new, old in enumerate(ids)}
-    nodes = [*shown["nodes"], *(cast(Node, {**n, "id": first + n["id"]}) for n in inner["nodes"])]
-    edges = [*shown["edges"]]
+    nodes = [*visible["nodes"], *(cast(Node, {**n, "id": first + n["id"]}) for n in inner["nodes"])]
+    edges = [*visible["edges"]]
     for e in inner["edges"]:
         edges.append(
             cast(Any, {**e, "id": edge + e["id"], "source": first + e["source"], "target": first + e["target"]})
@@ -167,8 +169,8 @@ def opened(shown: Trace, network: Network, cell: int, sample: int, inner: Trace,
                 {**step, "node": first + step["node"], "edge": None if step["edge"] is None else edge + step["edge"]}
             )
     steps: list[Step] = []
-    for step in shown["steps"]:
-        target = None if step["edge"] is None else shown["edges"][step["edge"]]["target"]
+    for step in visible["steps"]:
+        target = None if step["edge"] is None else visible["edges"][step["edge"]]["target"]
         if step["kind"] == "compute" and step["node"] == column:
             steps += [one for one in moved if one["phase"] == "forward"]
         elif step["kind"] == "send" and target == column:
@@ -204,4 +206,4 @@ def opened(shown: Trace, network: Network, cell: int, sample: int, inner: Trace,
     plain = all(one["product"] >= 0 and one["sum"] >= 0 for one in products) and len(products) > 0
     shape = Inner(cell=cell, sample=sample, first=first, products=products, sums=at[total] if plain and total in at else -1, biases=biases,
                   out=at[int(network.outs[sample, cell])])  # fmt: skip
-    return {**shown, "nodes": nodes, "edges": edges, "steps": steps}, shape
+    return {**visible, "nodes": nodes, "edges": edges, "steps": steps}, shape

@@ -196,9 +196,6 @@ class ScalarRecording:
         return [None if i in lost else grad for i, grad in enumerate(grads)]
 
 
-Recorded = ScalarRecording  # for widgets/network.py
-
-
 def record(root: object, names: Mapping[str, object] | None = None) -> ScalarRecording:
     """The graph behind `root` by indices: in creation order for a `Value`, parents first for a learner's own class."""
     graph = ScalarRecording()

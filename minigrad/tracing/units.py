@@ -62,8 +62,8 @@ def units_among(
     """The units of one sample by columns; None if its operations show no network. The nodes are in the order of the program, operands
     before results. names: of the parameters, by node."""
     order = [i for i, of in enumerate(parents) if of]
-    found = _Units(parents, ops, order, params, names).samples()
-    return found[0] if found and len(found) == 1 else None
+    result = _Units(parents, ops, order, params, names).samples()
+    return result[0] if result and len(result) == 1 else None
 
 
 def _parameters(graph: ScalarRecording, ops: Sequence[str], order: Sequence[int]) -> set[int]:
@@ -93,7 +93,7 @@ def _parameters(graph: ScalarRecording, ops: Sequence[str], order: Sequence[int]
     roots = Counter(root_of(leaf) for leaf in fitting)
     if samples == 1:  # a label looks like a weight of the loss, so the leaf must be stored with most of the others
         roots = Counter(dict(roots.most_common(1)))
-    found = {
+    results = {
         leaf
         for leaf in counts
         if counts[leaf] == samples and root_of(leaf) in roots and (root_of(leaf) or leaf in fitting)
@@ -105,8 +105,8 @@ def _parameters(graph: ScalarRecording, ops: Sequence[str], order: Sequence[int]
                 and not root_of(leaf)
                 and all(counts[x] != samples for x in others)
             ):
-                found.add(leaf)
-    return found
+                results.add(leaf)
+    return results
 
 
 class _Units:
@@ -148,10 +148,10 @@ class _Units:
         stack = [i]
         while stack:
             k = stack.pop()
-            if found := self._product(k):
-                if found[0] in products:
+            if result := self._product(k):
+                if result[0] in products:
                     return None
-                products[found[0]] = k, found[1]
+                products[result[0]] = k, result[1]
                 members.add(k)
             elif self.ops[k] == "+" and len(self.parents[k]) == 2 and (k == i or len(self.users[k]) == 1):
                 members.add(k)
@@ -172,9 +172,9 @@ class _Units:
             if self.ops[i] == "*" and any(self.ops[u] == "+" for u in self.users[i]):
                 continue  # a part of a sum that is no unit
             z = self._without_constants(i)
-            if (found := self._sum(z)) is None:
+            if (result := self._sum(z)) is None:
                 continue
-            products, biases, members, bias_at = found
+            products, biases, members, bias_at = result
             inside |= members | {i}
             out, after = self._activation(z)
             fixed = [*sorted(products, key=lambda p: self._place(p)), *biases]
@@ -230,9 +230,9 @@ class _Units:
         same: dict[frozenset[int], list[Unit]] = {}
         for unit in units:
             same.setdefault(frozenset(unit.fixed), []).append(unit)
-        taken = Counter(p for key in same for p in key)
+        used = Counter(p for key in same for p in key)
         count = len(units) // len(same)
-        if any(len(of) != count for of in same.values()) or max(taken.values()) > 1:
+        if any(len(of) != count for of in same.values()) or max(used.values()) > 1:
             return None
         sample: dict[int, int] = {}  # operation -> its sample; -2 if it uses several
         depth: dict[int, int] = {}

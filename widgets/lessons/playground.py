@@ -32,10 +32,10 @@ from .kit import Choice, Control, Figure, Given, LessonView, Slider, action, les
 from .lesson import Judgement, label, number, svg, tag
 
 POINTS = 200  # to learn from, and as many new ones to judge by
-GRID = 45  # the model is asked at GRID × GRID places for the picture
+GRID = 45  # the model is evaluated at GRID × GRID places for the picture
 SLICE = 0.04  # seconds of training before the kernel may do something else
 PAUSE = 0.03  # seconds between two slices
-LIMIT = 3000  # steps after which a run pauses by itself
+LIMIT = 3000  # steps after which a run pauses
 LEVELS = 5  # of certainty, as opacity
 KINDS = ("fwd", "bwd", "good")
 MARKS = ("●", "▲", "■")
@@ -73,7 +73,7 @@ class Trouble(ValueError):
 
 
 class _Run:
-    """A model, an optimiser and data; what has happened so far."""
+    """A model, an optimiser, data, and the history of a training."""
 
     def __init__(self, model: Any, optimizer: Any, step: Callable, data: str, lr: float, batch: int):
         self.own_model, self.own_optimizer, self.step_function = model, optimizer, step
@@ -177,7 +177,7 @@ class _Run:
             self.trouble = f"step {len(self.losses) + 1} stopped: {_first_line(error)}"
 
     def one_batch(self):
-        """The loss of the next batch, with its graph, and names for what is in it. Nothing moves."""
+        """The loss of the next batch, with its graph, and names for its tensors. Makes no step."""
         order, state = list(self.order), self.random.getstate()
         x, y = self.next_batch()
         self.order = order
@@ -289,7 +289,7 @@ def _box(x) -> tuple[list[float], list[float]]:
 
 
 def _mark(x: float, y: float, kind: int) -> str:
-    """A point: its kind is said by shape and by colour."""
+    """A point, whose class has a shape and a colour."""
     style = f"fill:var(--{KINDS[kind]});stroke:var(--bg);stroke-width:1"
     if kind == 0:
         return tag("circle", cx=x, cy=y, r=4.0, style=style)
@@ -333,21 +333,21 @@ class playground(Figure):
     batch_view: Any = None  # the graph of one batch, while it is shown
 
     def fields(self):
-        found = super().fields()
+        result = super().fields()
         if self.run is not None:
             sizes = sorted({1, 8, 32, POINTS, min(self.run.batch, POINTS)})
-            shown = {"all points" if n == POINTS else "1 point" if n == 1 else f"{n} points": n for n in sizes}
-            found["batch"] = Choice(shown, "batch", 32).named("batch")
+            visible = {"all points" if n == POINTS else "1 point" if n == 1 else f"{n} points": n for n in sizes}
+            result["batch"] = Choice(visible, "batch", 32).named("batch")
             kinds = [
                 *OPTIMIZERS,
                 *([YOURS] if self.optimizer is not None and not isinstance(self.optimizer, str) else []),
             ]
-            found["kind"] = Choice(kinds, "optimizer", "Adam").named("kind")
-        return found
+            result["kind"] = Choice(kinds, "optimizer", "Adam").named("kind")
+        return result
 
     def controls(self) -> list[Control]:
-        found = {control.name: control for control in super().controls()}
-        return [found[name] for name in ("pace", "data", "kind", "lr", "batch") if name in found]
+        results = {control.name: control for control in super().controls()}
+        return [results[name] for name in ("pace", "data", "kind", "lr", "batch") if name in results]
 
     def setup(self) -> None:
         model, optimizer = self.model, self.optimizer
@@ -417,7 +417,7 @@ class playground(Figure):
             self.task.cancel()
         self.rest()
 
-    close = pause  # nothing goes on training out of sight
+    close = pause  # a hidden lesson does not train
 
     def rest(self) -> None:
         self.task, self.busy = None, False
@@ -464,7 +464,7 @@ class playground(Figure):
             self.run.lr = self.lr
             for group in getattr(self.run.optimizer, "param_groups", ()):
                 group["lr"] = self.lr
-        elif name == "batch":  # the next batch is cut again; what has been learnt stays
+        elif name == "batch":  # the batches change; the parameters stay
             self.pause()
             self.run.batch, self.run.order = self.batch, []
         elif name in ("data", "kind"):
@@ -481,8 +481,8 @@ class playground(Figure):
 
     def table(self) -> Table:
         losses = self.run.losses
-        shown = sorted({0, len(losses) // 4, len(losses) // 2, len(losses) - 1} & set(range(len(losses))))
-        return Table(("step", "loss of its batch"), [(str(k + 1), (number(losses[k], 3), losses[k])) for k in shown])
+        visible = sorted({0, len(losses) // 4, len(losses) // 2, len(losses) - 1} & set(range(len(losses))))
+        return Table(("step", "loss of its batch"), [(str(k + 1), (number(losses[k], 3), losses[k])) for k in visible])
 
     def text(self) -> str:
         return self.run.text()

@@ -1,4 +1,4 @@
-// Where everything of a network stands, for a stage of this width: the twin of `geometry` in widgets/network_picture.py.
+// The places of all parts of a network for a stage of this width. Python's version is `geometry` in widgets/network_picture.py.
 
 /** @import { Plan } from "../types" */
 
@@ -13,7 +13,7 @@ export const TOP = 44;
 export const FOOT = 36;
 const LAST = 0.72; // error and loss stand closer together than columns
 const PITCH = [72, 92]; // pixels between cells at most, narrow and wide
-const STACKED = 600; // narrower than this, an opened neuron stands below the network
+const STACKED = 600; // narrower than this, an opened neuron is placed below the network
 const SMALL = 150; // which is so high then
 const LABELS = 60; // a pitch from which there is room for gradients below the circles
 const COLUMNS = 10; // of more columns than these the middle ones are one box
@@ -128,7 +128,7 @@ export function curve(x1, y1, x2, y2) {
   return `M${x1.toFixed(1)} ${y1.toFixed(1)}C${(x1 + m).toFixed(1)} ${y1.toFixed(1)} ${(x2 - m).toFixed(1)} ${y2.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`;
 }
 
-/** A column's name in so many characters: the twin of `shortest` in widgets/network_picture.py. @param {string} name @param {number} room */
+/** A column's name in `room` characters. Python's version is `shortest` in widgets/network_picture.py. @param {string} name @param {number} room */
 export function shortest(name, room) {
   const plain = name.replace(/ of \d+$/, "");
   const number = /(\[\w+\]|\d+)$/.exec(plain)?.[0] ?? name;

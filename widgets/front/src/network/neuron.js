@@ -24,7 +24,7 @@ const SPAN = 2.6; // of z, to both sides
 const MAPPED = 8; // samples from which on they are drawn as points
 const SHADES = 4; // of a sign, by size
 
-/** What is drawn, and what is known of it. `inner` is there when the kernel has sent the neuron's operations.
+/** An opened neuron and its progress. `inner` exists once the kernel has sent the neuron's operations.
  * @typedef {{network: Network, sample: Sample, cell: number, column: number, inner: Inner|null, now: Moment, known: boolean, before: boolean,
  *   arrived: boolean, sent: boolean, active: number}} Opened */
 

@@ -1,4 +1,4 @@
-// A network's plan and its numbers by what they are: the twin of widgets/network_steps.py. Pure functions.
+// A network's plan and its numbers by their meaning. Pure functions; Python's version is widgets/network_steps.py.
 
 import { fmt } from "../model/numbers.js";
 import { doubles } from "../model/sweep.js";
@@ -59,7 +59,7 @@ export function movedTo({ plan, moved }, p) {
   return { ...numbersOf(plan, row), moved };
 }
 
-/** What stands in the row of the picture; the place of each is its node in the trace. @param {Plan} plan @returns {string[]} */
+/** The parts of the picture from left to right; the index of each is its node in the trace. @param {Plan} plan @returns {string[]} */
 export const partsOf = (plan) => [
   ...plan.columns.map((_, k) => String(k)),
   ...(plan.error === undefined ? [] : ["error"]),

@@ -114,7 +114,7 @@ export class NetworkPane {
     this.#curved = null;
   }
 
-  /** Only the weight that is on the slider is in the list until somebody comes to it. @param {number} k @param {Network} network */
+  /** Fill the list on first use; until then it has only the weight that is on the slider. @param {number} k @param {Network} network */
   #choose(k, { plan }) {
     const text = k < 0 ? "choose a weight …" : plan.parameters[k].name;
     this.pick.replaceChildren(h("option", { value: k, selected: "" }, text));
@@ -140,9 +140,9 @@ export class NetworkPane {
     const home = this.#home;
     if (!home?.moved) return;
     const back = home.moved.xs[p] === home.weights[home.moved.parameter];
-    view.state.network = back ? home : movedTo(home, p);
-    view.state.drag = "dragging";
-    this.#sizeBars(view.state.network, true);
+    const network = back ? home : movedTo(home, p);
+    view.store.prepare({ network, drag: "dragging" });
+    this.#sizeBars(network, true);
     view.update();
     clearTimeout(this.#pause);
     this.#pause = window.setTimeout(() => this.#rest(), REST);
@@ -152,7 +152,7 @@ export class NetworkPane {
   #rest() {
     const { view } = this;
     if (!view.state.network || view.gone.signal.aborted) return;
-    view.state.drag = "idle";
+    view.store.prepare({ drag: "idle" });
     view.shell.say.style.minHeight = "";
     this.#sizeBars(view.state.network);
     view.update();
@@ -301,7 +301,7 @@ export class NetworkPane {
     this.table.replaceChildren(h("div", { class: "mg-net-legend mg-soft" }, ...legend), fold);
   }
 
-  /** The neuron that is open, as a table: what it weighs and adds up. @param {Opened|null} o */
+  /** The open neuron as a table: its products and their sum. @param {Opened|null} o */
   #drawInside(o) {
     this.inside.hidden = !o;
     if (!o) return;
@@ -348,7 +348,7 @@ export class NetworkPane {
       });
     const done = progressOf(network, frame);
     this.#drawCurve(network, done);
-    if (!this.table.querySelector("details[open]")) return; // nobody sees the tables
+    if (!this.table.querySelector("details[open]")) return; // the tables are closed
     this.#drawInside(this.view.columns.opened(done, frame));
     for (const { i, c, row } of this.rows ?? []) {
       if (i < 0) continue;

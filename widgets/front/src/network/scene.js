@@ -440,7 +440,7 @@ export class NetworkScene {
       this.#put(box, `${key}l`, "text", { x: x - r - 8, y: y + 4, class: "mg-net-input" }, name);
   }
 
-  /** The neuron that is open, and what is known of it; null if none is. @param {Progress} done @param {Frame} frame @returns {Opened|null} */
+  /** The open neuron and its progress; null if none is open. @param {Progress} done @param {Frame} frame @returns {Opened|null} */
   opened(done, { now, current }) {
     const { network, sample, open } = this;
     if (open < 0) return null;
@@ -464,7 +464,7 @@ export class NetworkScene {
     return mark && (this.#frame?.step ?? 0) >= mark.at && this.view.state.sample === mark.sample ? mark : null;
   }
 
-  /** How the network differs from its twin in another view, beside the cell where it does. @param {Geometry} at */
+  /** Lines beside a cell about its difference from the other view of a duel. @param {Geometry} at */
   #drawMark(at) {
     const mark = this.#mark;
     if (!mark) return;
@@ -503,7 +503,7 @@ export class NetworkScene {
     });
   }
 
-  /** The layers there is no room for: a box for each run of them, which says how far the event has come in it.
+  /** A box for each run of layers without room, with the progress of the event in it.
    * @param {Geometry} at @param {Progress} done @param {Frame} frame */
   #drawBoxes(at, done, { current, trace }) {
     const { columns } = this.network.plan;
@@ -537,7 +537,7 @@ export class NetworkScene {
     }
   }
 
-  // ---- what people do
+  // ---- actions of the reader
 
   /** Show the columns around this one, where there is no room for all; -1: both ends again. @param {number} column */
   showColumn(column) {
@@ -563,7 +563,7 @@ export class NetworkScene {
     this.paint();
   }
 
-  /** Say what a wire is once the mouse has come to it: a step need not write this for all of them. @param {Element} wire */
+  /** Write a wire's title when the mouse enters it, so that a step does not write all titles. @param {Element} wire */
   #entitle(wire) {
     const { plan, weights, weightGrads } = this.network;
     const k = Number(wire.getAttribute("data-parameter"));
@@ -585,7 +585,7 @@ export class NetworkScene {
     this.look(Number(cell.getAttribute("data-cell")));
   }
 
-  /** Show what is in a box, and let the keyboard go on there. @param {Element} box */
+  /** Open a box, and move the focus there. @param {Element} box */
   #unbox(box) {
     const column = Number(box.getAttribute("data-columns"));
     [this.stop] = this.network.plan.columns[column].cells;
@@ -676,7 +676,7 @@ export class NetworkScene {
     this.#pool.get(`c${first}`)?.focus({ preventScroll: true });
   }
 
-  // ---- what the other parts of the view ask of a scene
+  // ---- the interface of a scene
 
   card() {
     return undefined;
@@ -699,14 +699,14 @@ export class NetworkScene {
 
   hit() {}
 
-  /** After the kernel has sent what is in a neuron, or that it is closed, the keyboard goes on there.
+  /** Move the focus to a neuron that was opened or closed.
    * @param {boolean} onCell it was on a cell before all was drawn */
   refocus(onCell) {
     if (onCell) this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
     return onCell;
   }
 
-  /** The last event in words. @param {Frame} frame */
+  /** A sentence about the last event. @param {Frame} frame */
   sentence(frame) {
     return networkSentence(this.network, frame, this.view.state.sample);
   }

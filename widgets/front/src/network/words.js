@@ -44,7 +44,7 @@ export function networkSentence(network, { trace, current }, s) {
   return `**${name(current.node)} passes ${sent} back:** each neuron of ${name(to)} gets ${sum}.`;
 }
 
-/** What is not finite, in words; "" if all is. @param {Network} network */
+/** A sentence about numbers that are not finite; "" if there are none. @param {Network} network */
 export function networkTrouble(network) {
   const { plan } = network;
   for (let s = 0; s < plan.samples; s++) {
