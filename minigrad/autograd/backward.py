@@ -253,7 +253,7 @@ def grad(
 def _run(roots: list[Any], keep_graph: bool, create_graph: bool, inputs: Any = None, capture: Any = None) -> None:
     """Run a backward pass to its end."""
     running, steps = engine.begin(roots, keep_graph, create_graph, inputs, capture)
-    running.outer, state.running = state.running, running
+    running.outer, running.callbacks, state.running = state.running, (), running
     try:
         if state.profiler is None:
             deque(steps, maxlen=0)

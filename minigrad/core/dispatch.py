@@ -14,7 +14,7 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 if TYPE_CHECKING:
@@ -26,15 +26,14 @@ class Running(list):
 
     __slots__ = ("__weakref__", "callbacks", "node", "outer")
     __hash__, __eq__ = object.__hash__, object.__eq__  # type: ignore[assignment]
-
-    def __init__(self, nodes: Iterable[Any] = ()) -> None:
-        super().__init__(nodes)
-        self.node: Any = None  # the node that runs now, set by the loop in autograd/engine.py
-        self.outer: Running | None = None  # the pass during which this one was started
-        self.callbacks: Sequence[Callable[[], object]] = ()  # called when it is done (autograd/variable.py)
+    node: Any  # the node that runs now, set by the loop in autograd/engine.py
+    outer: Running | None  # the pass that started this one; set, as the next, in autograd/backward.py
+    callbacks: Sequence[Callable[[], object]]  # called when it is done (autograd/variable.py)
 
 
 NOT_RUNNING = Running()
+NOT_RUNNING.node = NOT_RUNNING.outer = None
+NOT_RUNNING.callbacks = ()
 
 
 class State(threading.local):
