@@ -157,6 +157,24 @@ def test_the_check_of_a_network_shows_it_learning(open_notebook):
     expect(page.locator(".jp-OutputArea").nth(2)).to_contain_text("passed")
 
 
+def test_an_interrupted_run_is_a_film_and_the_next_run_takes_its_place(open_notebook):
+    nb = open_notebook([MODEL, DATA, LOOP.format(steps=3000, rate=0.5)])
+    page = nb.page
+    page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }")
+    view = View(page, page.locator(".mf-root"))
+    expect(view.phase).to_contain_text("training", timeout=60_000)
+    page.wait_for_timeout(600)
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.interrupt()")
+    expect(view.phase).to_have_text("after the last step", timeout=60_000)
+    view.press("Home")
+    expect(view.say).to_contain_text("Step 1 of")
+    nb.cell(2).locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("1 + 1")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".mf-root")).to_have_count(0)
+
+
 def test_where_a_run_with_a_large_rate_goes_wrong(open_notebook):
     nb = open_notebook([MODEL, DATA, LOOP.format(steps=40, rate=6.0)])
     nb.run_all()
