@@ -111,7 +111,8 @@ def visit(view: View, motion: bool) -> None:
 
 
 def test_it_learns_before_ones_eyes_and_can_be_visited(open_notebook, tmp_path):
-    nb = open_notebook([MODEL, DATA, LOOP.format(steps=150, rate=1.0), "6 * 7"])
+    loop = LOOP.replace("film", "moons_film")
+    nb = open_notebook([MODEL, DATA, loop.format(steps=150, rate=1.0), "6 * 7"])
     page = nb.page
     page.evaluate(
         "() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
@@ -129,6 +130,7 @@ def test_it_learns_before_ones_eyes_and_can_be_visited(open_notebook, tmp_path):
     expect(view.button("● follow")).to_have_attribute("aria-pressed", "false")
     nb.wait_idle(120_000)
     expect(view.button("● follow")).to_have_count(0)
+    expect(root.locator(".mf-title")).to_have_text("moons_film")
     expect(root.locator(".mf-key")).to_contain_text("gets the recorded gradients")
     visit(view, motion=True)
     for theme in nb.themes():
@@ -140,7 +142,7 @@ def test_it_learns_before_ones_eyes_and_can_be_visited(open_notebook, tmp_path):
     assert saved.stat().st_size < 500_000
     with page.expect_download() as info:
         view.button("GIF").click()
-    assert info.value.suggested_filename == "film.gif"
+    assert info.value.suggested_filename == "moons_film.gif"
     nb.restart()
     visit(view, motion=True)  # the kernel is another one, and knows nothing of the film
 
@@ -184,6 +186,7 @@ def test_where_a_run_with_a_large_rate_goes_wrong(open_notebook):
     expect(view.say).to_contain_text("led here")
     view.press("ArrowLeft")
     expect(view.root.locator(".mf-low")).to_contain_text("it goes past the valley")
+    expect(view.root.locator(".mf-title")).to_have_text("film")
     for theme in nb.themes():
         nb.shot(f"film-broken-{theme}", view.root)
 

@@ -36,6 +36,7 @@ def test_the_first_message_goes_out_at_once_and_later_ones_have_all_frames_since
     view = FilmView([film])
     wire, clock = Wire(view, monkeypatch), [10.0]
     monkeypatch.setattr("widgets.film.view.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("widgets.film.view.FIRST", 0.0)
     film.listener = view.advance
     history = []
     for _ in range(30):
@@ -66,6 +67,7 @@ def test_frames_that_were_dropped_are_not_sent_twice(monkeypatch):
     wire = Wire(view, monkeypatch)
     film.listener = view.advance
     monkeypatch.setattr("widgets.film.view.PAUSE", 0)
+    monkeypatch.setattr("widgets.film.view.FIRST", 0.0)
     frames = []
     for _ in range(40):
         loss = (w - 1) ** 2
@@ -162,3 +164,22 @@ def test_the_check_of_a_network_shows_the_film_of_its_training(monkeypatch):
 
     monkeypatch.setattr(ch05_driver, "watcher", broken)
     assert ch05_driver.two_moons(SPACE["fit"], 3) == plain
+
+
+def test_a_page_that_loads_late_or_is_opened_later_gets_all_frames(monkeypatch):
+    film = ShownFilm([w := Value(2.0)])
+    view = FilmView([film])
+    wire, clock = Wire(view, monkeypatch), [10.0]
+    monkeypatch.setattr("widgets.film.view.time.monotonic", lambda: clock[0])
+    film.listener = view.advance
+    for _ in range(100):
+        loss = (w - 1) ** 2
+        w.grad = 0.0
+        loss.backward()
+        film.step(loss)
+        w.data -= 0.01 * w.grad
+        clock[0] += 0.125
+    anew = [(content["from"] == 0, len(content["steps"])) for content, _ in wire.sent]
+    assert anew[:3] == [(True, 1), (True, 2), (True, 3)] and anew[30] == (False, 1)
+    later = [k for k, (whole, _) in enumerate(anew) if whole and k > 25]
+    assert 1 <= len(later) <= 3 and all(anew[k][1] == k + 1 for k in later)

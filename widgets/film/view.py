@@ -25,6 +25,7 @@ from ..front_end import Fronted
 from ..stored import WIDGET, still
 from . import export, picture
 
+FIRST, AGAIN, FULL = 3.0, 5.0, 1_000_000  # seconds, seconds, bytes: see FilmView._starts_anew
 PAUSE, LONG_PAUSE = 0.1, 0.25  # seconds between two messages at least; of a film with many weights
 MANY = 2000  # weights
 
@@ -41,7 +42,7 @@ class FilmView(Fronted):
     def __init__(self, films: Sequence[Film], names: Sequence[str] = ()):
         self.of, self.names = list(films), list(names)
         self.cells: set[str] = set()
-        self._sent, self._every, self._told, self._when = 0, films[0].every, False, 0.0
+        self._sent, self._every, self._when = 0, films[0].every, 0.0
         self._still = ""  # the id of the still picture's output
         super().__init__(part="film", films=self.data())
         self.on_msg(self._on_message)
@@ -75,28 +76,39 @@ class FilmView(Fronted):
         self._send_frames()
         self._when = now
 
+    def _starts_anew(self) -> bool:
+        """Does the next message have all frames? In the first seconds, because a page that still loads its code hears nothing; and then now
+        and again, for a page that was opened later. Not where that is much."""
+        now = time.monotonic()
+        self._began = self._began or now
+        size = 8 * len(self.of[0].frames) * len(self.of[0].names)
+        if self._sent and (size > FULL or FIRST < now - self._began and now - self._whole < AGAIN):
+            return False
+        self._whole = now
+        return True
+
     def _send_frames(self) -> None:
         film = self.of[0]
         if film.every != self._every:  # frames were dropped: every second one, once or several times
             self._sent = sum((f.step - 1) % film.every == 0 for f in film.frames if f.step <= self._newest)
-        new = film.frames[self._sent :]
-        if not new:
+        if not film.frames[self._sent :]:
             return
-        rates = film.rates(ended=False)[max(0, self._sent - 1) :]  # the newest is not known before its update is done
+        first = 0 if self._starts_anew() else self._sent
+        new = film.frames[first:]
+        rates = film.rates(ended=False)[max(0, first - 1) :]  # the newest is not known before its update is done
         content: dict[str, Any] = {
-            "type": "frames", "from": self._sent, "every": film.every, "seen": film.seen, "steps": [f.step for f in new],
+            "type": "frames", "from": first, "every": film.every, "seen": film.seen, "steps": [f.step for f in new],
             "losses": [f.loss if np.isfinite(f.loss) else None for f in new],
             "before": rates[0], "rates": rates[-len(new) :],
             "rows": [None if f.rows is None else [*f.rows] for f in new],
         }  # fmt: skip
-        if not self._told:
+        if first == 0:
             content["about"] = film.about() | {"name": self._titles()[0]}
-            self._told = True
         tables = [np.array([[*getattr(f, what)] for f in new], np.float32).tobytes() for what in ("weights", "grads")]
         self.send(content, tables)
         self._sent, self._every, self._newest = len(film.frames), film.every, new[-1].step
 
-    _newest = 0
+    _newest, _began, _whole = 0, 0.0, 0.0
 
     def finish(self) -> None:
         """The cell has ended: everything that the film has, and the still picture."""

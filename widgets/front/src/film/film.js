@@ -346,6 +346,7 @@ export class Film {
       this.follow = true;
     } else {
       if (newest) this.k = this.last;
+      this.title.textContent = this.run.about.name;
       this.#legend(); // now there are gradients to compare with
     }
     this.bar.draw();

@@ -219,6 +219,7 @@ export class Run {
   /** The loop has ended. @param {Run} whole the same film, as it is stored */
   end(whole) {
     this.growing = false;
+    this.about.name = whole.about.name; // the variable has its value only now
     this.last = whole.last;
     this.seen = whole.seen;
     this.frames.forEach((frame, k) => {

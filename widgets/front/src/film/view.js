@@ -55,15 +55,22 @@ export function render({ model, el, fail }) {
       return;
     }
     if (content.type !== "frames" || !film) return;
-    if (content.about) {
+    if (content.about && !film.run.length) {
       /** @type {About} */ const about = content.about;
       show([new Run(about, await pointsOf(about))]);
     }
-    if (content.from !== film.run.length) return; // a page that was opened later: it gets the film when the loop ends
-    const [weights, grads] = buffers.map((b) => new Float32Array(b.buffer.slice(b.byteOffset, b.byteOffset + b.byteLength)));
-    film.run.append(content, weights, grads);
-    if (content.every > film.run.every) film.run.thin(content.every);
-    film.run.seen = content.seen;
+    const { run } = film;
+    if (content.every > run.every) run.thin(content.every);
+    const known = run.length - content.from; // a message can begin anew, for a page that was opened later
+    if (known < 0 || known >= content.steps.length) return;
+    const [weights, grads] = buffers.map((b) =>
+      new Float32Array(b.buffer.slice(b.byteOffset, b.byteOffset + b.byteLength)).subarray(known * run.n),
+    );
+    const rest = (/** @type {any[]} */ of) => of.slice(known);
+    const before = known ? content.rates[known - 1] : content.before;
+    const [steps, losses, rates, rows] = [content.steps, content.losses, content.rates, content.rows].map(rest);
+    run.append({ steps, losses, before, rates, rows }, weights, grads);
+    run.seen = content.seen;
     film.setLive(true);
     film.grew();
   };
