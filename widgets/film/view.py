@@ -25,7 +25,7 @@ from ..front_end import Fronted
 from ..stored import WIDGET, still
 from . import export, picture
 
-FIRST, AGAIN, FULL = 3.0, 5.0, 1_000_000  # seconds, seconds, bytes: see FilmView._starts_anew
+FIRST, SOON, AGAIN, FULL = 3.0, 0.5, 5.0, 1_000_000  # seconds, seconds, seconds, bytes: see FilmView._starts_anew
 PAUSE, LONG_PAUSE = 0.1, 0.25  # seconds between two messages at least; of a film with many weights
 MANY = 2000  # weights
 
@@ -77,12 +77,13 @@ class FilmView(Fronted):
         self._when = now
 
     def _starts_anew(self) -> bool:
-        """Does the next message have all frames? In the first seconds, because a page that still loads its code hears nothing; and then now
-        and again, for a page that was opened later. Not where that is much."""
+        """Does the next message have all frames? Twice a second at first, because a page that still loads its code hears nothing; and then
+        now and again, for a page that was opened later. Not where that is much."""
         now = time.monotonic()
         self._began = self._began or now
         size = 8 * len(self.of[0].frames) * len(self.of[0].names)
-        if self._sent and (size > FULL or FIRST < now - self._began and now - self._whole < AGAIN):
+        pause = SOON if now - self._began < FIRST else AGAIN
+        if self._sent and (size > FULL or now - self._whole < pause):
             return False
         self._whole = now
         return True
