@@ -56,21 +56,21 @@ class FrontEnd(anywidget.AnyWidget):
     css = traitlets.Bytes().tag(sync=True)
     key = traitlets.Unicode().tag(sync=True)  # tells one version from another
 
-    def __init__(self) -> None:
+    def __init__(self, bundle: tuple[str, str]) -> None:
         # Views share its layout: a model of its own for each would be one more message, and JupyterLab keeps every model.
+        self.bundle = bundle
         super().__init__(layout=Shared(), **self._files())
 
-    @staticmethod
-    def _files() -> dict[str, bytes | str]:
-        code, css = packed("views.js"), packed("views.css")
+    def _files(self) -> dict[str, bytes | str]:
+        code, css = map(packed, self.bundle)
         return {"code": code, "css": css, "key": blake2b(code + css, digest_size=8).hexdigest()}
 
     def watch(self) -> None:
         """Hot reload: send each new build of the front end."""
-        seen = _stamp()
+        seen = self._stamp()
         while self.comm is not None:
             time.sleep(0.3)
-            if (now := _stamp()) != seen:
+            if (now := self._stamp()) != seen:
                 seen = now
                 self.renew()
 
@@ -82,38 +82,39 @@ class FrontEnd(anywidget.AnyWidget):
             for name, value in self._files().items():
                 setattr(self, name, value)
 
-
-def _stamp() -> tuple[float, ...]:
-    """When the bundle was built."""
-    return tuple((DIST / name).stat().st_mtime for name in ("views.js", "views.css"))
-
-
-_here: FrontEnd | None = None
+    def _stamp(self) -> tuple[float, ...]:
+        """When the bundle was built."""
+        return tuple((DIST / name).stat().st_mtime for name in self.bundle)
 
 
-def front_end() -> FrontEnd:
-    """This kernel's hidden model; a new one if it was closed."""
-    global _here
-    if _here is None or _here.comm is None:
-        _here = FrontEnd()
+VIEWS = ("views.js", "views.css")
+_here: dict[tuple[str, str], FrontEnd] = {}
+
+
+def front_end(bundle: tuple[str, str] = VIEWS) -> FrontEnd:
+    """This kernel's hidden model of a bundle; a new one if it was closed."""
+    model = _here.get(bundle)
+    if model is None or model.comm is None:
+        model = _here[bundle] = FrontEnd(bundle)
         if WATCHED:
-            threading.Thread(target=_here.watch, name="minigrad front end", daemon=True).start()
-    return _here
+            threading.Thread(target=model.watch, name="minigrad front end", daemon=True).start()
+    return model
 
 
 class Fronted(Stored, anywidget.AnyWidget):
     """A widget whose front end is a part of the bundle."""
 
     _esm = built("loader.js")
+    bundle = VIEWS
     part = traitlets.Unicode().tag(sync=True)
     front = traitlets.Instance(FrontEnd).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, **state: Any) -> None:
-        front = front_end()
+        front = front_end(self.bundle)
         super().__init__(front=front, layout=front.layout, **state)
 
     def reopen(self) -> None:
         """Bring back a widget that was closed."""
         if self.comm is None:
-            self.front = front_end()
+            self.front = front_end(self.bundle)
             self.open()

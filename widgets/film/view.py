@@ -37,6 +37,7 @@ def _json(value: Any, _widget: Any) -> bytes:
 class FilmView(Fronted):
     """The view of one film, or of one beside others of the same network. Make one with `watch`."""
 
+    bundle = ("film-view.js", "film.css")
     films: Any = traitlets.List().tag(sync=True, to_json=_json)  # see Film.data; the first one is shown
 
     def __init__(self, films: Sequence[Film], names: Sequence[str] = ()):

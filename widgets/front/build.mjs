@@ -25,6 +25,7 @@ const builds = [
       { in: "src/loader.js", out: "loader" },
       { in: "src/index.js", out: "views" },
       { in: "src/views.css", out: "views" },
+      { in: "src/film/index.js", out: "film-view" },
     ],
   },
   {
