@@ -6,7 +6,7 @@
 # And for people who change minigrad:
 #   make quick        what finds most mistakes, in two minutes
 #   make thorough     every test, and whole what `make test` runs a part of: random programs, mutants, hostile classes (an hour)
-#   make op           add an operation: row, names, cases, lists, and all tests that guard it  (NAME=erfinv  OP="--domain U")
+#   make op           add an operation: row, names, cases, lists, and all tests that guard it  (NAME=i0  OP="--domain N")
 #   make lint         ruff, mypy, and where node is: the front end's types, style and bundle
 #   make golden       write down what learners see, and show old beside new in build/golden.html
 #   make mutants      small breaks made on purpose: which do the tests notice?  (ARGS="heat kit")

@@ -1,4 +1,4 @@
-"""Add an operation on each element of a tensor: `make op NAME=erfinv`, or `python -m tools.op erfinv`.
+"""Add an operation on each element of a tensor: `make op NAME=i0`, or `python -m tools.op i0`.
 
 It writes the row, the names, the cases and the generated files, each only where it is missing, asks PyTorch for its answers if there is
 one, and runs every test that guards the operation. So it can be run again after each change; it ends with 0 when all of them pass.
@@ -50,7 +50,9 @@ def change(path: Path, old: str, new: str) -> None:
 def add_row(name: str, forward: str, rule: str, doc: str) -> None:
     """The row, at the end of the table of elementwise operations."""
     if re.search(rf"^{name}\s*= Op\(", ROWS.read_text(encoding="utf-8"), re.M):
-        return
+        return print(
+            f"{name} has its row: --forward, --rule and --doc are not used. Edit it in {ROWS.relative_to(ROOT)}."
+        )
     used = {node.id for node in ast.walk(ast.parse(rule, mode="eval")) if isinstance(node, ast.Name)}
     saved = "".join(f", {value}" for value in ("x", "out") if value in used)
     row = f'{name} = Op("{name}", lambda x: {forward}, ELEMENTWISE, floats=True, x=lambda g{saved}: {rule}, doc={json.dumps(doc)})'
@@ -90,7 +92,7 @@ def strike_out(name: str) -> None:
 def add_cases(name: str, domain: str) -> None:
     """A call of the function and of the method, and the function at its special values."""
     if f'Case("{name}"' in CASES.read_text(encoding="utf-8"):
-        return
+        return print(f"{name} has its cases: --domain is not used. Edit them in {CASES.relative_to(ROOT)}.")
     cases = f"""
     Case("{name}", "torch.{name}(x)", x={domain}(2, 3)), Case("{name} method", "x.{name}()", x={domain}(2, 3), dtypes=False),
     Case("{name} kinks", "torch.{name}(x)", x=KINKS, second=False, dtypes=False),"""

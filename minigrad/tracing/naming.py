@@ -1,11 +1,12 @@
 """Find the name that the graph view shows for a node, and the line of code that made it.
 
-What lives here: the search through a namespace, numbered names, source lines. What does not: formulas (formulas.py), and the code of the
-order below, which is `_labels` in scalar_trace.py and tensor_trace.py.
+What lives here: the search through a namespace, numbered names, source lines. What does not: formulas (formulas.py). The
+order below is coded in `names_and_paths` (1 to 3) and in `_labels` of scalar_trace.py and tensor_trace.py (the rest).
 
 Which name is shown. The first of these that exists:
 
-1. Its own label, `Value(1.0, label="bias")`, if no other node of the graph has the same label. (Tensors have no labels.)
+1. Its own label, `Value(1.0, label="bias")`, if no other node of the graph has the same label. Nodes that share a label keep it, as bias
+   and bias₂, only where they have no other name. (Tensors have no labels.)
 2. A variable that holds it, `x`. If several do, the one that comes first in the namespace. Names that begin with `_` do not count.
 3. The shortest path that leads to it, `net.layers[0].b` or `m.weight`: the namespace is searched breadth first through lists, tuples, dicts
    and attributes, at most six steps deep. Of an object that holds Values, such as a network, the paths win over variables if at most one
@@ -51,7 +52,8 @@ def names_of(objects: list, names: Mapping[str, object] | None) -> list[str]:
 def names_and_paths(objects: list, names: Mapping[str, object] | None) -> tuple[list[str], list[str]]:
     """(names, paths) of objects; "" where there is none. A path is the expression that leads to an object: "net.layers[0].b".
 
-    The name is the object's label, or its path. A label that several objects share is ignored, because it does not distinguish them. After
+    The name is the object's label, or its path. A label that several objects share counts only where they
+    have no path, because it does not distinguish them. After
     `for p in net.parameters()` the variable p still refers to the last parameter, which keeps its path as its name, like the others.
     """
     labels = {id(obj): str(label) if (label := getattr(obj, "label", "")) else "" for obj in objects}
