@@ -29,7 +29,7 @@ MOST_WEIGHTS = 20_000  # of a model with more weights only CHOSEN of them are ke
 CHOSEN = 2000
 MOST_LISTED = 4000  # coordinates that are written as digits
 
-CLEARED = "film.step came after the gradients were cleared: every gradient is 0, but the loss depends on the weights. Move film.step(loss) between backward and the line that clears them."  # noqa: E501
+CLEARED = "Every gradient is 0, but the loss depends on the weights: backward was not called, or film.step came after the gradients were cleared. Put film.step(loss) between backward and the line that clears them."  # noqa: E501
 NOT_FOUND = "watch found no weights in {}: give it an object with parameters(), or an object, list or dict that holds the weights, or a list of them."  # noqa: E501
 
 
@@ -196,6 +196,12 @@ class Film:
             moved, square = now - before, float(grads @ grads)
             if not square:  # no gradient tells no rate: it is still that of the step before
                 self._rates[frame.step] = self._rate if not moved.any() else None
+                return
+            tiny = 4 * (1.2e-7 if self.tensors else 4e-16) * float(np.abs(before).max())
+            if (
+                max(np.abs(moved).max(), np.abs(grads).max() * (self._rate or 1.0)) <= tiny
+            ):  # nothing but rounding, as of dead units
+                self._rates[frame.step] = self._rate
                 return
             rate = -float(moved @ grads) / square
             # float32 weights are rounded when they are written, each by up to 6e-8 of its size

@@ -48,6 +48,10 @@ class Data(NamedTuple):
         table = np.asarray(points, float)
         shape = table.shape[1:]
         table = table.reshape(len(table), -1)
+        if len(labels) != len(table):
+            raise ValueError(
+                f"watch needs one label for each point, and got {len(table)} points and {len(labels)} labels."
+            )
         where = {tuple(p): i for i, p in reversed(list(enumerate(table.tolist())))}
         return cls(table, np.asarray(labels, float).reshape(len(table), -1)[:, 0], where, shape)
 
@@ -200,7 +204,11 @@ class SampleProgram:
             return ["power", place[of[0]], exponent(self.graph.ops[i])]
         if name in UNARY and len(of) == 1 or name in BINARY and len(of) == 2:
             return row
-        raise UnclearError(f"nothing is known about its operation {self.graph.ops[i] or 'without a name'!r}")
+        if not self.graph.ops[i]:
+            raise UnclearError(
+                "its class does not name its operations; give each result its sign, such as out._op = '+'"
+            )
+        raise UnclearError(f"nothing is known about its operation {self.graph.ops[i]!r}")
 
     def _rest(self, terms: list[tuple[float, int]]) -> list[Row]:
         """The summands that depend on the parameters alone, such as weight decay, as one program; empty if there are none."""

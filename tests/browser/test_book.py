@@ -77,8 +77,8 @@ def test_buttons_and_what_a_lesson_remembers(page):
 def test_a_graph_steps_to_its_end(page):
     x = Value(1.0)
     y = (3 * x + 2) ** 2
+    shown = page(partial(record.graph, graph(y)))  # before backward, so it opens after the forward pass
     y.backward()
-    shown = page(partial(record.graph, graph(y)))
     grad = shown.locator('.mg-card[aria-label^="x"] .mg-grad')
     expect(grad).to_have_text("·")
     shown.locator(".mg-end").click()

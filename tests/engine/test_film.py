@@ -525,3 +525,55 @@ def test_a_function_of_ones_own_is_known_by_what_it_computes(unit):
     assert value == pytest.approx(film.frames[0].loss)
     same = np.allclose(grads, film.frames[0].grads)
     assert same == (unit is Flat), "the page sees that the surrogate is not the derivative"
+
+
+def test_gradients_of_nothing_but_rounding_measure_no_rate():
+    """Where every unit is dead, the only gradient is that of the output's bias: a hundred times ±1/100, which is not exactly 0."""
+    model = SPACE["MLP"]()
+    film = Film(model, POINTS, LABELS)
+    for step in range(8):
+        if step == 3:
+            for *_, bias in model.units:
+                bias.data = -100.0
+            model.output[-1].data = 0.3
+        for p in model.parameters():
+            p.grad = 0.0
+        loss = hinge(model, range(100))
+        backward(loss)
+        film.step(loss)
+        for p in model.parameters():
+            p.data -= 0.1 * p.grad
+    assert {r for r in film.rates() if r is not None} == {0.1}
+
+
+def test_each_point_needs_one_label():
+    with pytest.raises(ValueError, match="100 points and 99 labels"):
+        Film(SPACE["MLP"](), POINTS, LABELS[:-1])
+
+
+class Nameless:
+    """A number as short as can be: no operation has a name."""
+
+    def __init__(self, data, prev=()):
+        self.data, self.grad, self._prev, self._backward = data, 0.0, prev, lambda: None
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Nameless) else Nameless(other)
+        out = Nameless(self.data * other.data, (self, other))
+
+        def rule():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out._backward = rule
+        return out
+
+
+def test_a_class_without_names_of_operations_says_what_is_missing():
+    w = Nameless(0.5)
+    film = Film([w], [[1.0], [2.0]], [1, -1])
+    loss = w * 2.0
+    loss.grad = 1.0
+    loss._backward()
+    film.step(loss)
+    assert "give each result its sign, such as out._op = '+'" in film.note

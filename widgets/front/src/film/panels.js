@@ -43,7 +43,8 @@ export class Panels {
     }
     this.el.hidden = !film.run.length;
     this.details.hidden = !film.run.units.length;
-    if (key) /** @type {HTMLElement|null} */ (this.el.querySelector(`[data-key="${key}"]`))?.focus({ preventScroll: true });
+    const again = key && (this.el.querySelector(`[data-key="${key}"]`) ?? this.el.querySelector('[data-key="close"]'));
+    if (again) /** @type {HTMLElement} */ (again).focus({ preventScroll: true }); // else the keys of the film would reach nothing
     if (this.details.open) this.#table();
   }
 
@@ -349,7 +350,7 @@ export class Panels {
       const list = dead.slice(0, 4).join(", ") + (dead.length > 4 ? ", …" : "");
       items.push(
         dead.length
-          ? `${plural(dead.length, "unit")} of ${relus.length} give 0 for every point (${list}). No gradient passes through ${dead.length === 1 ? "it" : "them"} any more.`
+          ? `${plural(dead.length, "unit")} of ${relus.length} ${dead.length === 1 ? "gives" : "give"} 0 for every point (${list}). No gradient passes through ${dead.length === 1 ? "it" : "them"} any more.`
           : "Every ReLU is above 0 for some of the points.",
       );
     }

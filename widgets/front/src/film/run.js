@@ -183,7 +183,7 @@ export class Run {
     const l = this.frames.map((f) => f.loss);
     const top = Math.max(...l.slice(0, 3));
     const out = [];
-    for (let k = 2; k < l.length; k++) {
+    for (let k = 1; k < l.length; k++) {
       const before = l.slice(Math.max(0, k - 12), k);
       const mean = before.reduce((s, v) => s + v, 0) / before.length;
       const peak = l[k] >= (l[k + 1] ?? 0) && l[k] >= l[k - 1];
