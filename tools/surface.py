@@ -39,7 +39,7 @@ def _names(module: Any) -> list[str]:
 
 
 def _documented(torch: Any) -> list[str]:
-    """Of torch itself, whose `__all__` has its C++ classes, too: what it documents, and its functions in Python."""
+    """The names of torch itself: those with documentation, and its functions in Python. (`__all__` has C++ classes, too.)"""
     documented = set(
         re.findall(r"add_docstr\(\s*torch\.(\w+),", Path(import_module("torch._torch_docs").__file__).read_text())
     )
@@ -54,7 +54,7 @@ def _methods(cls: Any) -> list[str]:
 
 
 def find(package: str, path: str) -> Any:
-    """The module, or what stands in it under the rest of the path; None where there is neither."""
+    """The module, or the attribute that the rest of the path names in it; None where there is neither."""
     try:
         return import_module(f"{package}.{path}")
     except ImportError:

@@ -52,7 +52,7 @@ TABLE = """(e, html) => { const told = document.createElement("template"); told.
     return e.querySelector(".mg-numbers:not([hidden]) table") && e.querySelector(".mg-note").textContent === told.content.textContent }"""
 WAY = """() => { window.mgWay = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex]")].filter(
     (e) => e.tabIndex >= 0 && !e.disabled && e.checkVisibility({ visibilityProperty: true })); mgWay[0].focus(); return mgWay.length }"""
-AXE = "Failed to execute 'postMessage'"  # the checker of accessibility asks each frame, which a page from the disk may not
+AXE = "Failed to execute 'postMessage'"  # axe posts messages to frames, which pages from the disk may not
 HERE = """() => { const e = document.activeElement;
     const parts = ["outline", "boxShadow", "stroke", "borderColor", "backgroundColor", "transform", "content"];
     const of = (style) => parts.map((part) => style[part]).join();

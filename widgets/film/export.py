@@ -76,7 +76,7 @@ def gif(film: Film, dark: bool = False) -> bytes:
 
 
 def save(film: Film, films: Sequence[dict], path: str | Path, dark: bool = False) -> Path:
-    """Write a film; the ending of the path says what: .html, .gif, .png (the picture after the last step) or .svg."""
+    """Write a film in the format of the suffix: .html, .gif, .png (the picture after the last step) or .svg."""
     path = Path(path)
     kind = path.suffix.lower()
     if kind == ".html":

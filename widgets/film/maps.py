@@ -1,4 +1,4 @@
-"""What the units of a film's network compute over the plane of two inputs: the twin of front/src/film/maps.js for still pictures."""
+"""The outputs of a network's units over the plane of two inputs, for still pictures; front/src/film/maps.js computes them in a page."""
 
 from __future__ import annotations
 

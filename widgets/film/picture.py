@@ -43,7 +43,7 @@ STYLE = (FORMS + themed(COLOURS, LIGHT, DARK)).replace("\n", "")
 
 
 def text(film: Film) -> str:
-    """The film in words: what a terminal and a screen reader get."""
+    """The film as text, for terminals and screen readers."""
     frames = film.frames
     if not frames:
         return "The film has no step yet: film.step(loss) in the loop adds one."
@@ -108,7 +108,7 @@ def _text(x: float, y: float, words: str, kind: str = "") -> str:
 
 
 def _joined(d: str) -> str:
-    """The pieces of a path end to end, so that dashes do not begin anew in each.
+    """The pieces of a path joined, so that its dashes are continuous.
 
     >>> _joined("M0 0L1 0M2 5L1 0M2 5L3 5")
     'M0 0L1 0L2 5L3 5'

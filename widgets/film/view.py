@@ -78,8 +78,8 @@ class FilmView(Fronted):
         self._when = now
 
     def _starts_anew(self) -> bool:
-        """Does the next message have all frames? Twice a second at first, because a page that still loads its code hears nothing; and then
-        now and again, for a page that was opened later. Not where that is much."""
+        """Whether the next message has all frames: twice a second at first, because a page that is loading its code misses messages, and every
+        five seconds after that, for a page that is opened later. Long films are sent in full only once."""
         now = time.monotonic()
         self._began = self._began or now
         size = 8 * len(self.of[0].frames) * len(self.of[0].names)
