@@ -230,7 +230,7 @@ def sent(monkeypatch):
 
 
 def test_the_code_is_sent_once_and_a_view_is_small(sent, monkeypatch):
-    monkeypatch.setattr(front_end, "_here", None)
+    monkeypatch.setattr(front_end, "_here", {})
     x = Value(1.0)
     y = (3 * x + 2) ** 2
     graph(y, names={"x": x, "y": y})

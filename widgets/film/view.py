@@ -78,7 +78,7 @@ class FilmView(Fronted):
         self._when = now
 
     def _starts_anew(self) -> bool:
-        """Whether the next message has all frames: twice a second at first, because a page that is loading its code misses messages, and every
+        """Whether the next message has all frames: twice a second at first, because a page that loads its code misses messages, and every
         five seconds after that, for a page that is opened later. Long films are sent in full only once."""
         now = time.monotonic()
         self._began = self._began or now
