@@ -46,7 +46,7 @@ def for_a_learner(content: bytes, exam: bool = False, kernel: bool = False) -> b
 
 
 def has_kernel() -> bool:
-    """Is the kernel "Python 3 (minigrad)" installed here? A notebook that names a missing kernel asks for one when it opens."""
+    """Whether the kernel "Python 3 (minigrad)" is installed. JupyterLab opens a dialog for a notebook whose kernel is missing."""
     try:
         from jupyter_client.kernelspec import find_kernel_specs
     except ImportError:
@@ -95,7 +95,7 @@ def outdated(folder: Path, kept: list[Path]) -> list[str]:
 
 
 def bring_up_to_date(folder: Path) -> None:
-    """`--update`: say in a line for each file what has changed."""
+    """`--update`: bring new editions, and print a line for each changed file."""
     kernel = has_kernel()
     try:
         changes = update.update(

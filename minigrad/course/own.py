@@ -25,7 +25,7 @@ _loaded: dict[tuple[str, str], types.ModuleType | str] = {}  # by path and conte
 
 
 def this_notebook() -> Path | None:
-    """The notebook that this kernel runs, where Jupyter or VS Code says which; else the only one in the folder."""
+    """The notebook of this kernel, as named by Jupyter or VS Code; otherwise the only notebook in the folder."""
     main = vars(sys.modules["__main__"])
     for name in (os.environ.get("JPY_SESSION_NAME", ""), str(main.get("__vsc_ipynb_file__", ""))):
         for path in (Path(name), Path(Path(name).name)):

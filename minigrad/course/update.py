@@ -1,4 +1,4 @@
-"""`python -m minigrad.course FOLDER --update`: bring the newest edition into a folder in which somebody has worked.
+"""`python -m minigrad.course FOLDER --update`: bring the newest edition into a folder with a learner's work.
 
 A chapter that nobody changed is replaced. One that was changed gets the new edition with the learner's answers in it, found as the grader
 finds them, and the old file is kept in `before-update/`. `RECORD`, a file in the folder, says which edition each copy was made from. It
@@ -84,7 +84,7 @@ def update(folder: Path, chapters: list[Chapter]) -> list[str]:
 
 
 def _keep(path: Path, content: bytes) -> Path:
-    """Put what is in the way of a new edition aside, under a free name."""
+    """Keep the old file in `before-update/`, under a free name."""
     folder = path.parent / BEFORE
     folder.mkdir(exist_ok=True)
     saved, number = folder / path.name, 2

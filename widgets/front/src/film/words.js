@@ -40,7 +40,8 @@ function step(film) {
   if (Number.isNaN(loss))
     return `${at} the loss is not a number. Go back to the steps before: there the weights grow, or a number leaves its range.`;
   const spike = film.branched ? undefined : run.spikes.find((s) => s.k === k);
-  const before = spike && k > 1 ? `the ${plural(Math.min(12, k), "step")} before it had ${fmt(spike.mean, 2)} on average` : "";
+  const steps = k > 1 ? `the ${plural(Math.min(12, k), "step")} before it had` : "the step before it had";
+  const before = spike ? `${steps} ${fmt(spike.mean, 2)}${k > 1 ? " on average" : ""}` : "";
   const jump = spike ? `, a spike: ${before}; the update of step ${run.step(k - 1)} led here` : "";
   const head = `${at} loss ${fmt(loss, 3)}${jump}.`;
   if (!film.program) return `${head} ${run.about.note}`;
