@@ -73,7 +73,7 @@ def _all() -> list[Mutant]:
         (f"{lessons}/passes.py", 'max(self.n, self.m) / min(self.n, self.m)', 'max(self.n, self.m) / max(1, self.n)', f"{GOLDEN}::test_lesson_golden[passes]"),
         (f"{lessons}/step_size.py", 'if kind == "forward":', 'if kind != "forward":', f"{GOLDEN}::test_lesson_golden[step_size]"),
         (f"{lessons}/hvp_cost.py", "self.steps[name], 1)) / most", "self.steps[name], 1)) / 2 / most", f"{GOLDEN}::test_lesson_golden[hvp_cost]"),
-        (f"{lessons}/film.py", "int(a) <= k <= int(b)", "int(a) <= k < int(b)", f"{FRONT}[film.test.mjs]",
+        (f"{lessons}/frames.py", "int(a) <= k <= int(b)", "int(a) <= k < int(b)", f"{FRONT}[frames.test.mjs]",
          "tests/widgets/test_lessons_race.py"),
         # the front end
         (f"{js}/model/judge.js", "(short ? 1e-9 : 5e-3)", "(short ? 1e-9 : 5e-2)", scenes, model),
@@ -91,7 +91,7 @@ def _all() -> list[Mutant]:
         (f"{js}/transport.js", '"click", () => move(what)', '"click", () => move("next")', scenes),
         (f"{js}/words.js", "now.got === now.need", "now.got <= now.need", scenes),
         (f"{js}/lesson.js", "if (answered && !this.#next.length) made.update(c);", "made.update(c);", f"{FRONT}[lesson.test.mjs]"),
-        (f"{js}/film.js", "return a <= k && k <= b;", "return a <= k && k < b;", f"{FRONT}[film.test.mjs]"),
+        (f"{js}/frames.js", "return a <= k && k <= b;", "return a <= k && k < b;", f"{FRONT}[frames.test.mjs]"),
         # the engine
         ("minigrad/autograd/engine.py", "elif number < number_of_leaf:", "elif number > number_of_leaf:", "tests/engine/test_core_engine.py"),
         ("minigrad/autograd/engine.py", "if node.frees and not keep_graph:", "if node.frees:", "tests/engine/test_core_engine.py"),

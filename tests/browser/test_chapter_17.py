@@ -36,22 +36,27 @@ def press(box, name):
 
 def the_playground_trains_pauses_and_lets_others_run(chapter):
     box = lesson(chapter, "mg-playground")
+    film = box.locator(".mf-root")
+    expect(film).to_contain_text("2-8-8-2")  # before anything is trained
     press(box, "one step")
     expect(box).to_contain_text("After 1 step:")
     press(box, "start")
     expect(box).to_contain_text(re.compile(r"After \d{2,} steps"))
+    expect(film).to_contain_text(re.compile(r"step \d{2,}"))  # the film follows
+    for theme in chapter.themes():
+        chapter.shot(f"chapter-17-playground-training-{theme}", box)
     chapter.page.locator(".jp-Cell").last.click()
     chapter.command("notebook:run-cell")  # another cell answers while the network learns
     expect(chapter.page.locator(".jp-Cell").last.locator(".jp-OutputArea-output")).to_contain_text("42")
     press(box, "pause")
     expect(box.get_by_role("button", name="start", exact=True)).to_be_visible()
-    expect(box.get_by_role("status")).to_contain_text("new ones right")
+    expect(box.locator(".mg-words").first).to_contain_text("new ones right")
     box.get_by_role("button", name="graph of one batch", exact=True).press("Enter")
     expect(box.locator(".mg-root")).to_contain_text("p0_weight")
     press(box, "hide the graph")
     expect(box.locator(".mg-root")).to_have_count(0)
     press(box, "reset")
-    expect(box.get_by_role("status")).to_contain_text("After 0 steps")
+    expect(box.locator(".mg-words").first).to_contain_text("After 0 steps")
     for theme in chapter.themes():
         chapter.shot(f"chapter-17-playground-{theme}", box)
 

@@ -27,7 +27,7 @@ from tests.widgets.test_network import XS, YS, Neuron, lecture, lecture_of
 from tools import lab
 from widgets import bands, contract, duel, export, graph, heat, layout, network_picture, page, rows, static
 from widgets.contract import sent
-from widgets.lessons.film import SLOT, Film
+from widgets.lessons.frames import SLOT, Frames
 from widgets.lessons.kit import Choice, Figure, Moments, Slider, Steps, Text, Toggle, action, lesson
 from widgets.lessons.lesson import svg
 from widgets.show import Table
@@ -143,7 +143,7 @@ def picture_case(build) -> dict:
 
 
 @lesson
-class rolled(Film):
+class rolled(Frames):
     """Two takes of four moments, with each kind of change."""
 
     at = Moments("step", "start")

@@ -1,18 +1,15 @@
-"""The playground: its steps against the same loop written out, its picture against the model's own answers, and pausing, errors, wishes."""
+"""The playground: its steps against the same loop written out, its film against the model's own weights, and pausing, errors, wishes."""
 
 import asyncio
 import importlib
-import re
 
-import numpy as np
 import pytest
 
 import minigrad as torch
 from minigrad import nn
 from minigrad.nn import functional as F
 from widgets.lessons import playground
-from widgets.lessons.contours import contour
-from widgets.lessons.playground import DATA, GRID, LIMIT, POINTS, default_model
+from widgets.lessons.playground import DATA, LIMIT, POINTS, default_model
 
 
 def linear(outputs=2):
@@ -25,7 +22,7 @@ def label(lesson):
 
 
 def test_steps_are_those_of_the_loop_written_out():
-    lesson = playground(steps=0, batch=POINTS, lr=0.02)
+    lesson = playground(steps=0, batch=POINTS, lr=0.02, optimizer="Adam")
     twin = default_model(2)
     x, y = DATA["moons"][0](0)
     optimizer = torch.optim.Adam(twin.parameters(), lr=0.02)
@@ -58,23 +55,34 @@ def test_what_it_says_is_what_the_model_answers():
     with torch.no_grad():
         right = (model(state.x).argmax(1) == state.y).sum().item()
     assert f"{right} of {POINTS} points right" in lesson.text() and "your optimizer" in lesson.text()
-    # a linear model has a straight boundary: each point of the line has equal scores
-    line = contour((state.map[:, 1] - state.map[:, 0]).reshape(GRID, GRID).tolist(), 0.0, lambda c, r: (c, r))
-    ends = np.array([[float(n) for n in pair] for pair in re.findall(r"([\d.]+) ([\d.]+)", line)])
-    assert len(ends) > 10
-    low, high = np.array(state.low), np.array(state.high)
-    w, b = model.weight.detach().array, model.bias.detach().array
-    scores = (low + ends / (GRID - 1) * (high - low)) @ w.T + b
-    assert np.abs(scores[:, 0] - scores[:, 1]).max() < 0.05 * np.abs(w).max() * (high - low)[0]
+    film = state.film
+    assert len(film) == 20 and [frame.loss for frame in film.frames] == pytest.approx(state.losses)
+    assert film.last() == pytest.approx([n for p in model.parameters() for n in p.reshape(-1).tolist()])
+    assert film.rates() == pytest.approx([0.5] * 20, rel=1e-4)  # measured from weights and gradients
+
+
+def test_before_the_first_step_the_film_shows_the_network():
+    lesson = playground(batch=8)
+    state = lesson.figure.run
+    (frame,) = state.film.frames
+    assert frame.weights == pytest.approx(state.film.last()) and state.film.title == "2-8-8-2"
+    assert [p.grad for p in state.model.parameters()] == [None] * 6
+    assert frame.loss == pytest.approx(state.one_batch()[0].item()) and len(frame.rows) == 8
+    view = lesson.figure.film_view
+    lesson.press("once")  # this step begins another film, in the same view
+    assert lesson.figure.film_view is view and view.of[0] is state.film and state.film[0].rows == frame.rows
+    assert view.films[0]["seen"] == 1 and view.films[0]["name"] == "playground"
+    lesson.press("reset")
+    assert view.of[0] is state.film and state.film[0].loss == pytest.approx(frame.loss)
 
 
 def test_batches_are_epochs():
     state = playground(batch=32).figure.run
     seen = []
     for _ in range(POINTS // 32):
-        x, y = state.next_batch()
-        assert x.shape == (32, 2) and y.shape == (32,)
-        seen += [tuple(p) for p in x.tolist()]
+        rows = state.next_batch()
+        assert len(rows) == 32
+        seen += rows
     assert len(set(seen)) == len(seen)
 
 
@@ -172,7 +180,7 @@ def test_controls():
         lesson.figure.run.losses
     ) == 4
     lesson.set(batch=1)
-    assert len(lesson.figure.run.next_batch()[0]) == 1
+    assert len(lesson.figure.run.next_batch()) == 1
     lesson.set(data="spirals")
     assert lesson.figure.run.classes == 3 and lesson.figure.run.losses == [] and "0 steps" in lesson.text()
     lesson.set(kind="momentum")
@@ -186,7 +194,7 @@ def test_the_graph_of_one_batch():
     lesson = playground(steps=2, batch=8)
     following = lesson.figure.run.one_batch()[0].item()
     lesson.press("show_graph")
-    (view,) = lesson.children
+    film, view = lesson.children
     labels = {n["label"] for n in view.trace["nodes"]}
     assert {"loss", "x", "y"} <= labels and any(label.startswith("Linear") for label in labels)  # a card for each layer
     (root,) = [n for n in view.trace["nodes"] if n["label"] == "loss"]
@@ -194,7 +202,7 @@ def test_the_graph_of_one_batch():
     lesson.press("once")
     assert lesson.figure.run.losses[-1] == pytest.approx(following)  # it was really the next batch
     lesson.press("show_graph")
-    assert lesson.children == []
+    assert lesson.children == [film]
 
 
 def test_trouble_while_training_is_told():

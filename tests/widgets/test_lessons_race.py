@@ -6,7 +6,7 @@ import pytest
 
 import minigrad as torch
 from widgets.lessons import race
-from widgets.lessons.film import SLOT, Film, moment
+from widgets.lessons.frames import SLOT, Frames, moment
 from widgets.lessons.kit import Moments, lesson
 from widgets.lessons.race import (
     BEST,
@@ -181,7 +181,7 @@ def test_a_moment_of_a_film():
 
 
 @lesson
-class three(Film):
+class three(Frames):
     at = Moments("at", 99)
 
     def setup(self):

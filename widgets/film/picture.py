@@ -20,7 +20,7 @@ from minigrad.film import Film
 from minigrad.kernels import positions
 from minigrad.words import number, plural
 
-from ..lessons.contours import contour
+from ..contours import contour
 from ..palette import DARK, LIGHT, themed
 from .maps import HIGH, WIDE, box, computed, grid, right
 

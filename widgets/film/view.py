@@ -112,6 +112,11 @@ class FilmView(Fronted):
 
     _newest, _began, _whole = 0, 0.0, 0.0
 
+    def turn_to(self, film: Film) -> None:
+        """Show this film instead."""
+        self.of, self._sent, self._newest, self._every = [film], len(film.frames), film.frames[-1].step, film.every
+        self.films = self.data()
+
     def finish(self) -> None:
         """The cell has ended: everything that the film has, and the still picture."""
         if self.comm is None or not self.of[0].frames:

@@ -410,7 +410,7 @@ class Figure:
     space: dict[str, Any] | None = None  # the caller's variables, for a figure that starts with {}
     busy = False  # true during an animation: screen readers then announce nothing
     view: LessonView | None = None  # where it is shown
-    film: dict[str, Any] = {}  # film.py
+    film: dict[str, Any] = {}  # frames.py
 
     def __init__(self) -> None:
         self.reach: dict[str, float] = {}
@@ -495,7 +495,7 @@ class LessonView(Fronted):
     """A lesson on the screen: the figure's picture, its sentence, its controls. One message for each change."""
 
     scene = traitlets.Dict().tag(sync=True)
-    film = traitlets.Dict().tag(sync=True)  # all moments of a film at once (film.py)
+    film = traitlets.Dict().tag(sync=True)  # all moments of a film at once (frames.py)
     children = traitlets.List(traitlets.Instance(ipywidgets.Widget)).tag(sync=True, **ipywidgets.widget_serialization)
 
     def __init__(self, figure: Figure):

@@ -1,7 +1,7 @@
 """Loss scaling: gradients on the number line of float16, and what a factor before the backward pass saves or ruins.
 
 What lives here: `loss_scaling(gradients)`, a film of 25 factors, 1 to 2²⁴; each gradient is really rounded to float16 at each factor.
-What does not: automatic mixed precision (minigrad.amp), the player (film.py).
+What does not: automatic mixed precision (minigrad.amp), the player (frames.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import minigrad as torch
 from minigrad import nn
 
 from ..show import Table
-from .film import SLOT, Film
+from .frames import SLOT, Frames
 from .kit import Given, Moments, lesson
 from .lesson import label, number, svg, tag
 
@@ -52,7 +52,7 @@ def read(gradients: Any) -> list[float]:
 
 
 @lesson
-class loss_scaling(Film):
+class loss_scaling(Frames):
     """See gradients on the number line of float16 while the loss, and so each of them, is multiplied by 1 to 2²⁴.
 
     gradients: a tensor of yours, a list of numbers, or a model after backward; without it, those of a net of eight sigmoid layers. scale:

@@ -2,7 +2,7 @@
 
 What lives here: `memory(model)`, every moment of one training step as a film, and `memory_depth()`, the peak for chains of 1 to 100 layers.
 Nothing is modelled: the step runs on the engine with minigrad.utils.checkpoint, and weak references to the arrays that its operations made
-say which of them still exist. What does not: checkpointing (minigrad.utils.checkpoint), the player (film.py).
+say which of them still exist. What does not: checkpointing (minigrad.utils.checkpoint), the player (frames.py).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from minigrad.core.dispatch import Handler
 from minigrad.utils.checkpoint import checkpoint
 
 from ..show import Table
-from .film import SLOT, Film
+from .frames import SLOT, Frames
 from .kit import Control, Field, Figure, Given, Moments, Slider, Steps, action, lesson
 from .lesson import label, number, svg, tag
 from .pick_v import in_bytes
@@ -329,7 +329,7 @@ class _Depth(Slider):
 
 
 @lesson
-class memory(Film):
+class memory(Frames):
     """See which activations are alive at each moment of a training step, with checkpoints every k layers and without.
 
     model: your nn.Sequential (or a list of layers), with x, an input for it; without it a chain of `depth` equal layers, 1 to 100, that a

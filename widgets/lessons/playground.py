@@ -1,8 +1,8 @@
-"""The playground: a model learns where two or three kinds of points lie, while you watch its boundary and its loss.
+"""The playground: a model learns where two or three kinds of points lie, and its film is shown while it does.
 
 What lives here: `playground(model, optimizer, data)`. Training runs in small slices on the kernel's event loop, so that other cells run in
-between; it can be paused at any step, and the graph of one batch can be shown. Steps, loss and boundary are the model's own.
-What does not: layers and optimisers (minigrad), the graph view (widgets.graph), lines of equal height (contours.py).
+between; it can be paused at any step, and the graph of one batch can be shown.
+What does not: layers and optimisers (minigrad), the film (minigrad/film.py, widgets/film), the graph view (widgets.graph).
 """
 
 from __future__ import annotations
@@ -18,27 +18,24 @@ from collections.abc import Callable
 from typing import Any
 
 import ipywidgets
-import numpy as np
 
 import minigrad as torch
 from minigrad import datasets, nn
+from minigrad.film import Film
 from minigrad.nn import functional as F
 from minigrad.tensors.create import tensor
 
+from ..film import picture
+from ..film.view import FilmView
 from ..graph import graph
 from ..show import Table
-from .contours import contour
 from .kit import Choice, Control, Figure, Given, LessonView, Slider, action, lesson
-from .lesson import Judgement, label, number, svg, tag
+from .lesson import Judgement, number
 
 POINTS = 200  # to learn from, and as many new ones to judge by
-GRID = 45  # the model is evaluated at GRID × GRID places for the picture
 SLICE = 0.04  # seconds of training before the kernel may do something else
 PAUSE = 0.03  # seconds between two slices
 LIMIT = 3000  # steps after which a run pauses
-LEVELS = 5  # of certainty, as opacity
-KINDS = ("fwd", "bwd", "good")
-MARKS = ("●", "▲", "■")
 DATA: dict[str, tuple[Callable, int]] = {
     "moons": (lambda seed: datasets.moons(POINTS, 0.2, seed), 2),
     "circles": (lambda seed: datasets.circles(POINTS, 0.1, seed), 2),
@@ -53,10 +50,10 @@ YOURS = "yours"
 
 
 def default_model(classes: int) -> nn.Module:
-    """2 inputs, two hidden layers of 16, one output for each class. The same numbers each time; the learner's random state stays."""
+    """2 inputs, two hidden layers of 8, one output for each class. The same numbers each time; the learner's random state stays."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        return nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, classes)).double()
+        return nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, classes)).double()
 
 
 def one_step(model, optimizer, x, y):
@@ -78,7 +75,7 @@ class _Run:
     def __init__(self, model: Any, optimizer: Any, step: Callable, data: str, lr: float, batch: int):
         self.own_model, self.own_optimizer, self.step_function = model, optimizer, step
         self.data, self.lr, self.batch = data, lr, batch
-        self.kind = YOURS if optimizer is not None and not isinstance(optimizer, str) else (optimizer or "Adam")
+        self.kind = YOURS if optimizer is not None and not isinstance(optimizer, str) else (optimizer or "SGD")
         self.first = copy.deepcopy(model.state_dict()) if model is not None else None
         self.first_optimizer = copy.deepcopy(optimizer.state_dict()) if hasattr(optimizer, "state_dict") else None
         self.reset()
@@ -108,20 +105,27 @@ class _Run:
             self.optimizer = self.own_optimizer(parameters)
         for p in parameters:
             p.grad = None
-        self.low, self.high = _box(self.x)
-        ticks = [np.linspace(a, b, GRID) for a, b in zip(self.low, self.high, strict=True)]
-        places = np.stack(np.meshgrid(*ticks), -1).reshape(-1, 2)
-        self.places = tensor(places.tolist(), dtype=self.dtype)
         self.order: list[int] = []
         self.random = random.Random(0)
         self.losses: list[float] = []
         self.trouble = ""
         self._measure()
+        self.film = self._preview()
+
+    def _preview(self) -> Film:
+        """A film of one step that is not taken: the network before it learns."""
+        loss, _, rows = self.one_batch()
+        film = Film(self.model, self.x, self.y)
+        loss.backward()
+        film.step(loss, rows=rows)
+        for p in self.model.parameters():
+            p.grad = None
+        return film
 
     # What the model says
 
-    def _ask(self, x) -> np.ndarray:
-        """Probabilities (points, classes)."""
+    def _right(self, x, y) -> int:
+        """For how many points the largest number is that of their kind."""
         mode = self.model.training
         self.model.eval()
         try:
@@ -136,32 +140,32 @@ class _Run:
                 f"for {len(x)} points of 2 coordinates the model returned shape {tuple(out.shape)}; {self.data} needs "
                 f"{(len(x), self.classes)}, one number for each kind of point. End it with Linear(…, {self.classes})."
             )
-        return np.asarray(F.softmax(out, 1).tolist())
+        return int((out.argmax(1) == y).sum().item())
 
     def _measure(self) -> None:
-        self.map = self._ask(self.places)
+        self.right, self.new_right = self._right(self.x, self.y), self._right(self.new_x, self.new_y)
         with torch.no_grad():
             self.loss = F.cross_entropy(self.model(self.x), self.y).item()
-        self.right = int((self._ask(self.x).argmax(1) == np.asarray(self.y.tolist())).sum())
-        self.new_right = int((self._ask(self.new_x).argmax(1) == np.asarray(self.new_y.tolist())).sum())
 
     # Training
 
-    def next_batch(self):
-        """The next points, in an order that is shuffled again for each epoch."""
+    def next_batch(self) -> list[int]:
+        """The next rows, in an order that is shuffled again for each epoch."""
         size = min(self.batch, POINTS)
         if len(self.order) < size:
             self.order = list(range(POINTS))
             self.random.shuffle(self.order)
         at, self.order = self.order[:size], self.order[size:]
-        return self.x[at], self.y[at]
+        return at
 
     def steps(self, count: int, seconds: float = math.inf) -> None:
         """Train for at most `count` steps and about `seconds`; trouble stops it, and is told in `trouble`."""
         end = time.monotonic() + seconds
         try:
             for _ in range(count):
-                loss = self.step_function(self.model, self.optimizer, *self.next_batch())
+                film = self.film if self.losses else Film(self.model, self.x, self.y)
+                rows = self.next_batch()
+                loss = self.step_function(self.model, self.optimizer, self.x[rows], self.y[rows])
                 value = loss.item() if isinstance(loss, torch.Tensor) else loss
                 if isinstance(value, bool) or not isinstance(value, (int, float)):
                     raise Trouble(f"your step must return the loss, but it returned {type(value).__name__}.")
@@ -170,6 +174,8 @@ class _Run:
                     raise Trouble(
                         "the loss is no finite number any more: the steps are too large. Reset, and take a smaller lr."
                     )
+                film.step(loss, rows=rows)
+                self.film = film
                 if time.monotonic() >= end:
                     break
             self._measure()
@@ -179,12 +185,14 @@ class _Run:
     def one_batch(self):
         """The loss of the next batch, with its graph, and names for its tensors. Makes no step."""
         order, state = list(self.order), self.random.getstate()
-        x, y = self.next_batch()
+        rows = self.next_batch()
         self.order = order
         self.random.setstate(state)
+        x, y = self.x[rows], self.y[rows]
         loss = F.cross_entropy(self.model(x), y)
         names = {name.replace(".", "_").removeprefix("_"): p for name, p in self.model.named_parameters()}
-        return loss, {"loss": loss, "x": x, "y": y, **{f"p{n}" if n[:1].isdigit() else n: p for n, p in names.items()}}
+        named = {"loss": loss, "x": x, "y": y, **{f"p{n}" if n[:1].isdigit() else n: p for n, p in names.items()}}
+        return loss, named, rows
 
     # What is shown
 
@@ -196,106 +204,9 @@ class _Run:
             f"right, {self.new_right} of {POINTS} new ones right."
         )
 
-    def svg(self) -> str:
-        left, top, side = 14.0, 14.0, 346.0
-        cell = side / (GRID - 1)
-
-        def place(c: float, r: float) -> tuple[float, float]:
-            return left + c * cell, top + side - r * cell
-
-        out = tag("rect", "box", x=left, y=top, width=side, height=side, rx=4)
-        sure = self.map.reshape(GRID, GRID, self.classes)
-        best = sure.argmax(-1)
-        level = (
-            np.ceil((sure.max(-1) - 1 / self.classes) / (1 - 1 / self.classes) * LEVELS - 1e-9)
-            .clip(0, LEVELS)
-            .astype(int)
-        )
-        runs: dict[tuple[int, int], list[str]] = {}
-        for r in range(GRID - 1):
-            c = 0
-            while c < GRID - 1:
-                key, start = (int(best[r, c]), int(level[r, c])), c
-                while c < GRID - 1 and (int(best[r, c]), int(level[r, c])) == key:
-                    c += 1
-                x, y = place(start, r + 1)
-                runs.setdefault(key, []).append(
-                    f"M{x:.1f} {y:.1f}h{(c - start) * cell:.1f}v{cell + 0.3:.1f}h-{(c - start) * cell:.1f}z"
-                )
-        for (kind, depth), pieces in sorted(runs.items()):
-            if depth:
-                out += tag(
-                    "path", d="".join(pieces), style=f"fill:var(--{KINDS[kind]})", fill_opacity=f"{0.07 * depth:.2f}"
-                )
-        for kind in range(self.classes if self.classes > 2 else 1):
-            others = np.delete(sure, kind, -1).max(-1)
-            d = contour((sure[..., kind] - others).tolist(), 0.0, place)
-            if d:
-                out += tag("path", "curve", d=d, style="stroke:var(--ink);stroke-width:2.2;fill:none")
-        for (px, py), kind in zip(self.x.tolist(), self.y.tolist(), strict=True):
-            x, y = place(
-                *((p - a) / (b - a) * (GRID - 1) for p, a, b in zip((px, py), self.low, self.high, strict=True))
-            )
-            out += _mark(x, y, kind)
-        out += self._curve(408.0, 34.0, 366.0, 196.0)
-        for k in range(self.classes):
-            out += _mark(416.0 + 108 * k, 272, k) + label(428 + 108 * k, 276.5, f"kind {k}", "t soft")
-        out += tag("line", "curve", x1=410, x2=436, y1=296, y2=296, style="stroke:var(--ink);stroke-width:2.2")
-        out += label(444, 300.5, "the border; stronger colour: more certain", "t soft")
-        facts = f"{self.right} of {POINTS} points right · {self.new_right} of {POINTS} new ones"
-        out += label(410, 334, f"step {len(self.losses)}", "h") + label(
-            500, 334, f"loss {number(self.loss, 3)}", "num h fwd"
-        )
-        out += label(410, 356, facts, "t")
-        return svg(800, 374, out, self.sentence())
-
-    def _curve(self, x0: float, y0: float, width: float, height: float) -> str:
-        """The loss of each batch, on a scale of powers of ten."""
-        out = label(x0 - 24, y0 - 14, "loss of each batch", "t")
-        seen = [v for v in self.losses if math.isfinite(v) and v > 0]
-        low = math.floor(math.log10(max(min([*seen, 0.3]), 1e-6)) + 1e-9)
-        high = max(0, math.ceil(math.log10(max([*seen, 1.0])) - 1e-9))
-
-        def y(v: float) -> float:
-            e = min(max(math.log10(v), low), high) if v > 0 and math.isfinite(v) else (low if v == 0 else high)
-            return y0 + (high - e) / (high - low) * height
-
-        for e in range(low, high + 1):
-            out += tag("line", "grid", x1=x0, x2=x0 + width, y1=y(10.0**e), y2=y(10.0**e))
-            out += label(x0 - 6, y(10.0**e) + 4, number(10.0**e), "t soft", "end")
-        total = len(self.losses)
-        span = max(total, 50)
-        for k in (0, span // 2, span):
-            out += label(x0 + k / span * width, y0 + height + 18, str(k), "t soft", "middle")
-        if not total:
-            return out + label(x0 + width / 2, y0 + height / 2, "no step yet", "t soft", "middle")
-        chunk = max(1, math.ceil(total / 180))  # as many points as there is room for: means of neighbouring steps
-        means = [sum(self.losses[i : i + chunk]) / len(self.losses[i : i + chunk]) for i in range(0, total, chunk)]
-        points = " ".join(
-            f"{x0 + min((i + 0.5) * chunk, total) / span * width:.1f},{y(v):.1f}" for i, v in enumerate(means)
-        )
-        return out + tag("polyline", "curve central", points=points)
-
     def text(self) -> str:
         how = f"{self.kind}, lr = {number(self.lr)}" if self.kind != YOURS else "your optimizer"
         return f"{self.data}, {how}, batches of {min(self.batch, POINTS)}.\n{self.sentence()}"
-
-
-def _box(x) -> tuple[list[float], list[float]]:
-    """The square around the points."""
-    a = np.asarray(x.tolist())
-    middle, half = (a.min(0) + a.max(0)) / 2, (a.max(0) - a.min(0)).max() / 2 * 1.12
-    return (middle - half).tolist(), (middle + half).tolist()
-
-
-def _mark(x: float, y: float, kind: int) -> str:
-    """A point, whose class has a shape and a colour."""
-    style = f"fill:var(--{KINDS[kind]});stroke:var(--bg);stroke-width:1"
-    if kind == 0:
-        return tag("circle", cx=x, cy=y, r=4.0, style=style)
-    if kind == 1:
-        return tag("path", d=f"M{x:.1f} {y - 5:.1f}l4.8 8.6h-9.6z", style=style)
-    return tag("rect", x=x - 3.7, y=y - 3.7, width=7.4, height=7.4, style=style)
 
 
 def _first_line(error: BaseException) -> str:
@@ -307,29 +218,30 @@ _training: weakref.WeakSet[LessonView] = weakref.WeakSet()  # one at a time: a s
 
 @lesson
 class playground(Figure):
-    """Train a small network on points in the plane, and watch its boundary, its loss, and the graph of one batch.
+    """Train a small network on points in the plane, and watch its film: each unit's map, the boundary, the loss, any step again.
 
-    model: your Module, from 2 coordinates to one number for each kind of point; without it, two hidden layers of 16. optimizer: "SGD",
+    model: your Module, from 2 coordinates to one number for each kind of point; without it, two hidden layers of 8. optimizer: "SGD",
     "momentum" or "Adam"; or your own optimizer, made for model.parameters(); or a function that makes one from parameters. data: "moons",
     "circles" or "spirals" (three kinds). step: your own iteration, step(model, optimizer, x, y), which returns the loss. lr, batch: where
     the controls start. steps: how many steps have been taken already. Returns a widget, or one sentence that says what is wrong.
 
     >>> print(playground(steps=100).text())
-    moons, Adam, lr = 0.03, batches of 32.
-    After 100 steps: loss 0.0759, 195 of 200 points right, 194 of 200 new ones right.
+    moons, SGD, lr = 0.5, batches of 32.
+    After 100 steps: loss 0.271, 178 of 200 points right, 171 of 200 new ones right.
     """
 
     model = Given(None)
     optimizer = Given(None)
     data = Choice(list(DATA), "data", "moons")
     step = Given(None)
-    lr = Slider("lr", 0.03, 1e-4, 10.0, 0.1, log=True, show=lambda lr: number(lr, 3))
+    lr = Slider("lr", 0.5, 1e-4, 10.0, 0.1, log=True, show=lambda lr: number(lr, 3))
     batch = Given(32)
     steps = Given(0)
-    kind = Choice(list(OPTIMIZERS), "optimizer", "Adam")
-    pace = Slider("steps per picture", 4, 1, 50)
+    kind = Choice(list(OPTIMIZERS), "optimizer", "SGD")
+    pace = Slider("steps at a time", 4, 1, 50)
     run: Any = None  # a _Run, the same in every copy of the figure
     task: asyncio.Task | None = None
+    film_view: Any = None
     batch_view: Any = None  # the graph of one batch, while it is shown
 
     def fields(self):
@@ -342,7 +254,7 @@ class playground(Figure):
                 *OPTIMIZERS,
                 *([YOURS] if self.optimizer is not None and not isinstance(self.optimizer, str) else []),
             ]
-            result["kind"] = Choice(kinds, "optimizer", "Adam").named("kind")
+            result["kind"] = Choice(kinds, "optimizer", "SGD").named("kind")
         return result
 
     def controls(self) -> list[Control]:
@@ -407,6 +319,7 @@ class playground(Figure):
             loop = asyncio.get_running_loop()
         except RuntimeError:
             self.run.steps(LIMIT)
+            self.show_film(ended=True)
             return
         assert self.view is not None
         _training.add(self.view)
@@ -420,6 +333,9 @@ class playground(Figure):
     close = pause  # a hidden lesson does not train
 
     def rest(self) -> None:
+        """Training is paused: the film gets all its frames."""
+        if self.task is not None:
+            self.show_film(ended=True)
         self.task, self.busy = None, False
         if self.view is not None:
             _training.discard(self.view)
@@ -429,12 +345,14 @@ class playground(Figure):
         self.pause()
         if not self.run.trouble:
             self.run.steps(1)
+            self.show_film(ended=True)
 
     @action("reset")
     def reset(self) -> None:
         self.pause()
         try:
             self.run.reset()
+            self.show_film()
         except Exception as error:
             self.run.trouble = _first_line(error)
 
@@ -449,13 +367,25 @@ class playground(Figure):
             self.batch_view = None
             return
         try:
-            loss, names = self.run.one_batch()
+            loss, names, _ = self.run.one_batch()
             self.batch_view = graph(loss, names=names)
         except Exception as error:
             raise Trouble(f"this batch has no graph to show: {_first_line(error)}") from error
 
+    def show_film(self, ended: bool = False) -> None:
+        """Let the view of the film follow: another one after a reset, else the frames since the last time."""
+        view, film = self.film_view, self.run.film
+        if view.of[0] is not film:
+            view.turn_to(film)
+        elif ended:
+            view.finish()
+        else:
+            view.advance()
+
     def below(self) -> list[ipywidgets.Widget]:
-        return [] if self.batch_view is None else [self.batch_view]
+        if self.film_view is None:
+            self.film_view = FilmView([self.run.film], ["playground"])
+        return [self.film_view] if self.batch_view is None else [self.film_view, self.batch_view]
 
     # Controls
 
@@ -477,7 +407,10 @@ class playground(Figure):
         return self.run.sentence()
 
     def draw(self) -> str:
-        return self.run.svg()
+        return ""  # the film is the picture
+
+    def still(self) -> str:
+        return picture.svg(self.run.film)
 
     def table(self) -> Table:
         losses = self.run.losses
@@ -493,6 +426,7 @@ async def _train(view: LessonView, run: _Run) -> None:
     end = len(run.losses) + LIMIT
     while len(run.losses) < end and not run.trouble:
         run.steps(min(view.figure.pace, end - len(run.losses)), SLICE)
+        view.figure.show_film()
         view.refresh()
         await asyncio.sleep(PAUSE)
     view.figure.rest()

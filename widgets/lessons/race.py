@@ -3,7 +3,7 @@
 What lives here: `race(surface)`, the surfaces, and Adam without its bias correction, a slip that runs and looks right. All paths at all
 learning rates are computed when the race is made and sent at once: stepping, playing and changing lr ask the kernel for nothing. A race is
 fair if each optimizer has the rate that suits it, so that is where the slider starts; uncorrected Adam runs at Adam's.
-What does not: the optimisers (minigrad.optim), the player (film.py), lines of equal height (contours.py).
+What does not: the optimisers (minigrad.optim), the player (frames.py), lines of equal height (widgets/contours.py).
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import minigrad as torch
 from minigrad.core.errors import a_kind
 from minigrad.tensors.create import tensor
 
+from ..contours import contour
 from ..show import Table
-from .contours import contour
-from .film import SLOT, Film
+from .frames import SLOT, Frames
 from .kit import Choice, Control, Given, Moments, Steps, lesson
 from .lesson import label, number, svg, tag
 
@@ -144,7 +144,7 @@ class _Rate(Steps):
 
 
 @lesson
-class race(Film):
+class race(Frames):
     """Let SGD, momentum, Adam, and Adam without its correction run down a surface, each at its best learning rate or all at the same.
 
     surface: "valley", "banana" or "saddle"; or your own function f(x, y) of two tensors, with box = (left, right, bottom, top) and a start.

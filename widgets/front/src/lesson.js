@@ -2,13 +2,13 @@
 // What moves sends one message and waits for the answer; while it waits, only the newest position is kept.
 
 import { h, put } from "./dom.js";
-import { setMoment, whole } from "./film.js";
+import { setMoment, whole } from "./frames.js";
 import { followTheme } from "./theme.js";
 import { Transport } from "./transport.js";
 
 /** @import { Model } from "./view.js" */
 
-/** @import { Film } from "./film.js" */
+/** @import { Frames } from "./frames.js" */
 
 /** @typedef {{kind: string, name: string, label: string, value: any, hint: string, min?: number, max?: number, step?: number, text?: string,
  *             texts?: string[], rows?: number, narrow?: boolean, on?: string, head?: string[], cells?: Cell[][]}} Control */
@@ -178,7 +178,7 @@ class Lesson {
     this.say.hidden = !text;
   }
 
-  /** All moments, if they are here already. @returns {Film|null} */
+  /** All moments, if they are here already. @returns {Frames|null} */
   get film() {
     const film = this.model.get("film");
     return film?.takes?.length ? film : null;

@@ -12,7 +12,7 @@ export function sentence(film) {
   if (!run.length) return run.about.note || "**No step yet.** The film begins with the first `film.step(loss)`.";
   if (film.branched && film.branch?.note && k >= run.length) return film.branch.note;
   if (film.live && film.follow && !film.sweep)
-    return "**It is training.** Drag the line back at any time; the training goes on, and “follow” returns to it. To end it, interrupt the kernel: the film keeps every step so far.";
+    return "**It is training.** Drag the line back at any time; the training goes on, and “follow” returns to it. Stop it whenever you like: the film keeps every step so far.";
   if (k >= run.length) return ending(film);
   if (film.sweep) return backward(film);
   return step(film);

@@ -1,9 +1,9 @@
-// A film: a picture whose every moment is here already. What changes is said by attributes (widgets/lessons/film.py).
+// Frames: a picture whose every moment is here already. What changes is said by attributes (widgets/lessons/frames.py).
 
 /** @typedef {{body: string, says: string[]}} Take */
-/** @typedef {{ground: string, takes: Take[], at: string, take: string}} Film `at` and `take`: the names of the two controls */
+/** @typedef {{ground: string, takes: Take[], at: string, take: string}} Frames `at` and `take`: the names of the two controls */
 
-/** The picture with everything that a take shows at some time. @param {Film} film @param {Take} take */
+/** The picture with everything that a take shows at some time. @param {Frames} film @param {Take} take */
 export const whole = (film, take) => film.ground.replace('<g class="film"></g>', `<g class="film">${take.body}</g>`);
 
 /** @param {Element} svg @param {number} k @param {string} says */

@@ -1,6 +1,6 @@
 """A picture whose every moment is sent at once: the browser steps, plays and scrubs it without asking the kernel.
 
-A film is a ground that stands still, takes over it, and a sentence for each moment; `moment` is what front/src/film.js does, for the
+Frames are a ground that stands still, takes over it, and a sentence for each moment; `moment` is what front/src/frames.js does, for the
 stored twin. In a take's SVG, attributes say what changes: `data-points` (a trail, up to the moment),
 `data-move` (positions, separated by spaces), `data-text` (texts, separated by |), `data-on` (spans of moments such as "0-3 7-9").
 """
@@ -33,7 +33,7 @@ def _at(items: list[str], k: int) -> str:
     return items[min(k, len(items) - 1)]
 
 
-class Film(Figure):
+class Frames(Figure):
     """A figure whose moments are sent at once (`roll`); `take` names the control that chooses among the takes, if there is one."""
 
     take = ""
