@@ -2,6 +2,7 @@
 
     check("05.b", backward)      judge an answer          check.hint("05.b")      one more hint each time
     check.predict("01.a", 30)    note a guess first       check.reveal("05.b")    the solution, then fresh numbers
+    check.explain("05", "...")   two sentences, compared  check.keep("05.b")      write your answer to my_engine.py
     check.progress()             what has passed so far   check.engine()          your Value and backward, for later chapters
     check.hand_in()              what the grader will find in the saved notebook, and a zip file to hand in
 
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..words import listed
 from . import own, progress
 from .bank import safely
 from .claims import Claim, fingerprint
@@ -25,6 +27,7 @@ from .drivers import DRAWN, tidy
 from .drivers import value as value_driver
 from .exercise import STARS, Exercise, Fresh
 from .exercises import exercises
+from .explain import QUESTIONS
 from .guard import run, run_probes
 from .judge import GLYPH, OFF, Line, Verdict, compare, judge, wanted
 from .plain import describe, plain
@@ -32,6 +35,7 @@ from .raised import error_sentence
 from .result import Note, Result
 
 _MISSING = object()
+WORDS = 5  # an explanation of fewer words has not been tried yet
 
 
 class Check:
@@ -333,6 +337,23 @@ class Check:
             "\n".join([*(text for _, text in lines), *hints]),
         )
 
+    def explain(self, chapter: str, text: str = "") -> Note:
+        """A chapter's question for two sentences. An answer, and three weaker ones, are shown once there is a text. It is not graded."""
+        if chapter not in QUESTIONS:
+            raise KeyError(f"There is a question to explain in the chapters {', '.join(QUESTIONS)}.")
+        one = QUESTIONS[chapter]
+        if len(text.split()) < WORDS:
+            return Note(
+                f"○ {chapter}: {one.question}",
+                "Write two sentences between the quotes, and run the cell. Then compare.",
+            )
+        weak = "\n".join(f"“{answer}” {lacks}" for answer, lacks in one.weak)
+        return Note(
+            f"{chapter}: compare. Tick the ideas that your text has.",
+            f"One good answer: “{one.good}”\nThree weaker ones:\n{weak}",
+            ticks=one.ideas,
+        )
+
     # ---- the learner's own code, in later chapters ----
 
     def keep(self, id: str) -> Note:
@@ -357,20 +378,35 @@ class Check:
         print(f"{ex.entry}: {where}.")
         return entry
 
-    def engine(self) -> tuple[Any, Any]:
-        """`Value, backward` of chapter 05: yours if `mine` finds them, else the course's. Prints which."""
-        (value, of_value), (backward, of_backward) = self._mine(_find("05.a")), self._mine(_find("05.b"))
-        print(
-            f"Value and backward: {of_value}."
-            if of_value == of_backward
-            else f"Value: {of_value}. backward: {of_backward}."
-        )
-        return value, backward
+    def engine(self, kind: str = "scalar") -> tuple[Any, Any]:
+        """`Value, backward` of chapter 05: yours if `mine` finds them, else the course's. Prints which.
+
+        `engine("tensor")` returns `Tensor, backward`: the class of chapter 09 on your Value, with your rules, and the same backward.
+        """
+        pieces = {
+            "Value": self._mine(_find("05.a")),
+            "backward": self._mine(_find("05.b")),
+            **({"Tensor": self._mine(_find("09.e"))} if kind == "tensor" else {}),
+        }
+        by_place: dict[str, list[str]] = {}
+        for name, (_, where) in pieces.items():
+            by_place.setdefault(where, []).append(name)
+        print(" ".join(f"{listed(names)}: {where}." for where, names in by_place.items()))
+        value, backward = pieces["Value"][0], pieces["backward"][0]
+        if kind != "tensor":
+            return value, backward
+        from .growing import frame  # the course's numpy code, for tensors only
+
+        tensor = frame(value)
+        pieces["Tensor"][0](tensor)
+        return tensor, backward
 
     def _mine(self, ex: Exercise) -> tuple[Any, str]:
         if ex.id in self._passed:
             return self._passed[ex.id], "yours, from this notebook"
         entry, complaint = own.load(ex, Path.cwd())
+        if entry is not None:
+            self._lend(entry, ex)
         if entry is not None and (entry, ex.id) not in self._known_good:
             complaint = "" if judge(ex, run_probes(ex, entry)).passed else f"{own.FILE} no longer passes {ex.id}"
             self._known_good |= {(entry, ex.id)} if not complaint else set()
@@ -379,10 +415,15 @@ class Check:
             if ex.id not in self._reference:
                 self._reference[ex.id] = ex.load(ex.solution)
             entry = self._reference[ex.id]
-            where = f"the course's ({complaint})" if complaint else "the course's, until you have kept your own"
-        if ex.id not in ("05.a", "05.b"):
-            own.lend(entry, Value=self._mine(_find("05.a"))[0], backward=self._mine(_find("05.b"))[0])
+            until = "you have kept your own" if ex.reused else "yours passes"
+            where = f"the course's ({complaint})" if complaint else f"the course's, until {until}"
+            self._lend(entry, ex)
         return entry, where
+
+    def _lend(self, entry: Any, ex: Exercise) -> None:
+        """The answers to earlier exercises that this one calls by name: yours where there are some."""
+        if ex.id not in ex.needs:
+            own.lend(entry, **{_find(id).entry: self._mine(_find(id))[0] for id in ex.needs})
 
     def hand_in(self, notebook: str | Path | None = None) -> Note:
         """Read the saved notebook like the grader, list the cell that it finds for each exercise, and write a zip file to hand in."""

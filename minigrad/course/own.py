@@ -1,6 +1,7 @@
 """The learner's own code in `my_engine.py`, beside the notebook: what chapters write into it, and how later ones read it.
 
 What lives here: which notebook this is, and that file. Each answer that was kept is a part of it, between two marks, and can be edited.
+The parts stand in the order of the course and are run one by one, so a damaged one leaves the others as they are.
 What does not: the decision whether an answer may be kept or still passes (checking.py).
 """
 
@@ -21,7 +22,10 @@ from .result import Note
 FILE = "my_engine.py"
 HEAD = "# My own engine: answers from minigrad's course that have passed. Later chapters use what is in here; edit it as you like.\n"
 BOUND = "__bound__"  # the names that the file itself binds: a check that runs an answer adds an engine to them
-_loaded: dict[tuple[str, str], types.ModuleType | str] = {}  # by path and content: a module, or an error sentence
+PART = re.compile(r"^# ---- (\d\d\.\w+) .*?^# ---- end of \1 ----\n", re.M | re.S)
+_loaded: dict[
+    tuple[str, str], tuple[types.ModuleType, dict[str, str]]
+] = {}  # by path and content: a module, errors by part
 
 
 def this_notebook() -> Path | None:
@@ -47,8 +51,7 @@ def keep(ex: Exercise, answer: Any, folder: Path) -> Note:
     path = folder / FILE
     try:
         text = path.read_text(encoding="utf-8") if path.exists() else HEAD
-        old = re.compile(rf"^# ---- {re.escape(ex.id)} .*?^# ---- end of {re.escape(ex.id)} ----\n", re.M | re.S)
-        text = old.sub(lambda _: part, text) if old.search(text) else f"{text.rstrip()}\n\n\n{part}"
+        text = _with_part(text, ex.id, part)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         return Note(f"✗ {ex.id}: not kept", f"{FILE} could not be written ({error.strerror or type(error).__name__}).")
@@ -56,6 +59,16 @@ def keep(ex: Exercise, answer: Any, folder: Path) -> Note:
         f"✓ {ex.id}: kept in {FILE}",
         f"The course now takes your {ex.entry}. The file is yours, too: look at it, change it.",
     )
+
+
+def _with_part(text: str, id: str, part: str) -> str:
+    """The text with this part in place of an earlier one of the same exercise, or where the course has it."""
+    for found in PART.finditer(text):
+        if found[1] == id:
+            return text[: found.start()] + part + text[found.end() :]
+        if found[1] > id:
+            return f"{text[: found.start()]}{part}\n\n{text[found.start() :]}"
+    return f"{text.rstrip()}\n\n\n{part}"
 
 
 def source_of(answer: Any) -> str:
@@ -90,12 +103,12 @@ def load(ex: Exercise, folder: Path) -> tuple[Any, str]:
         return None, ""
     except (OSError, ValueError) as error:
         return None, f"{FILE} cannot be read: {error}"
-    module = _loaded.get((str(path), text))
-    if module is None:
-        module = _loaded[str(path), text] = _run(path, text)
-    if isinstance(module, str):
-        return None, module
-    return (getattr(module, ex.entry) if ex.entry in getattr(module, BOUND) else None), ""
+    if (str(path), text) not in _loaded:
+        _loaded[str(path), text] = _run(path, text)
+    module, errors = _loaded[str(path), text]
+    if ex.entry in getattr(module, BOUND):
+        return getattr(module, ex.entry), ""
+    return None, errors.get(ex.id) or errors.get("", "")
 
 
 def lend(answer: Any, **names: Any) -> None:
@@ -104,19 +117,26 @@ def lend(answer: Any, **names: Any) -> None:
     namespace |= {name: what for name, what in names.items() if name not in namespace.get(BOUND, ())}
 
 
-def _run(path: Path, text: str) -> types.ModuleType | str:
-    module = types.ModuleType(path.stem)
+def _run(path: Path, text: str) -> tuple[types.ModuleType, dict[str, str]]:
+    """The names that the file binds, and a sentence for each part that stops; "" is what the learner has written between the parts."""
+    module, errors = types.ModuleType(path.stem), {}
     module.__file__ = str(path)
-    try:
-        exec(compile(text, str(path), "exec"), module.__dict__)
-    except Exception as error:
-        line = next(
-            (tb.tb_lineno for tb in _frames(error) if tb.tb_frame.f_code.co_filename == str(path)),
-            getattr(error, "lineno", None),
-        )
-        return f"{FILE} stops with {type(error).__name__}" + (f" in line {line}" if line else "")
+    parts = [(found[1], found.start(), found.end()) for found in PART.finditer(text)]
+    between = list(text)
+    for _, start, end in parts:
+        between[start:end] = re.sub(r"[^\n]", " ", text[start:end])
+    pieces = [(id, "\n" * text.count("\n", 0, start) + text[start:end]) for id, start, end in parts]
+    for id, source in [*pieces, ("", "".join(between))]:
+        try:
+            exec(compile(source, str(path), "exec"), module.__dict__)
+        except Exception as error:
+            line = next(
+                (tb.tb_lineno for tb in _frames(error) if tb.tb_frame.f_code.co_filename == str(path)),
+                getattr(error, "lineno", None),
+            )
+            errors[id] = f"{FILE} stops with {type(error).__name__}" + (f" in line {line}" if line else "")
     setattr(module, BOUND, frozenset(vars(module)))
-    return module
+    return module, errors
 
 
 def _frames(error: BaseException):

@@ -142,6 +142,7 @@ class Note:
     body: str = ""
     code: str = ""
     rows: tuple[tuple[str, ...], ...] = field(default=())  # the first row is the header
+    ticks: tuple[str, ...] = ()  # boxes to tick, which nobody else sees
 
     def __repr__(self) -> str:
         parts = [self.head]
@@ -150,6 +151,7 @@ class Note:
             parts += [
                 "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in self.rows
             ]
+        parts += [f"☐ {text}" for text in self.ticks]
         parts += [part for part in (self.code.rstrip(), self.body) if part]
         return "\n".join(parts)
 
@@ -162,6 +164,7 @@ class Note:
                 for row in self.rows[1:]
             )
             inner += f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        inner += "".join(f'<div><label><input type="checkbox"> {_code_html(text)}</label></div>' for text in self.ticks)
         inner += f"<pre>{escape(self.code.rstrip())}</pre>" if self.code else ""
         inner += "".join(f"<div>{_code_html(line)}</div>" for line in self.body.split("\n")) if self.body else ""
         return _box("untried", inner)

@@ -25,9 +25,8 @@ LESSONS = {
     "own_engine": "own_engine(Value)", "passes": "passes()", "pick_u": "pick_u()", "pick_v": "pick_v()",
     "playground": "playground(steps=60)",
     "race": "race()", "recap": "recap(5)", "rules": "rules()", "scissors": "scissors(tool='detach', at='b', passes=1)",
-    "shape_flow": "shape_flow()",
     "stacked": "stacked()", "step_size": "step_size()", "stepper": "stepper(at='end')", "surrogate": "surrogate()",
-    "two_loops": "two_loops()",
+    "two_loops": "two_loops()", "uses": "uses()",
     "versions": "versions()", "progress": "for _ in progress(range(5), 'five steps'): pass",
 }  # fmt: skip
 STANDS_STILL = {"recap", "progress"}  # nothing to operate

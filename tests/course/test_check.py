@@ -14,7 +14,6 @@ import tempfile
 import textwrap
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -711,42 +710,75 @@ def test_the_courses_answer_that_uses_an_engine_has_one(check, tmp_path, monkeyp
     assert check.mine(id).__globals__["Value"] is check.engine()[0], "the learner's, as soon as there is one"
 
 
-def test_what_a_notebook_takes_from_the_learner_can_be_kept():
-    """check.mine says "until you have kept your own", so there must be an offer to keep it."""
-    notebooks = (Path(__file__).parents[2] / "notebooks").glob("*.ipynb")
-    taken = {id for path in notebooks for id in re.findall(r'check\.mine\(\\"([^"\\]+)', path.read_text("utf-8"))}
-    assert len(taken) > 20 and [id for id in sorted(taken) if not exercises[id].reused] == []
-
-
-@pytest.mark.parametrize("id, inputs, wanted", [
-    ("03.b", ({"x": [], "y": [("x", 3.0), ("x", 2.0)]}, "y", "x"), 5.0), ("05.c", ([(0.5, 0.2)] * 40, [1] * 40, 1), None),
-])  # fmt: skip
-def test_a_kept_answer_runs_alone_in_another_chapter(check, tmp_path, monkeypatch, id, inputs, wanted):
+def test_a_skipped_answer_is_the_courses_and_it_is_said(check, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert check(id, in_a_cell(id)).passed and repr(check.keep(id)).startswith(f"✓ {id}: kept")
-    result = Check().mine(id)(*inputs)
-    assert result is not None if wanted is None else result == wanted
-
-
-def test_an_answer_that_was_kept_without_an_engine_gets_one(check, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for id in ("07.c", "07.d"):
-        assert check(id, in_a_cell(id)).passed and repr(check.keep(id)).startswith(f"✓ {id}: kept in my_engine.py")
-    later = Check()
-    with_momentum, accumulate = later.mine("07.c"), later.mine("07.d")
-    Value, _ = later.engine()
-    assert capsys.readouterr().out.splitlines()[2:] == [
-        "Value and backward: the course's, until you have kept your own."
+    check.mine("08.b")
+    check.mine("09.c")
+    assert capsys.readouterr().out.splitlines() == [
+        "weighted_gradient: the course's, until yours passes.".replace("weighted_gradient", exercises["08.b"].entry),
+        "unbroadcast: the course's, until you have kept your own.",
     ]
-    w = Value(0.5)
-    accumulate(w, [[(1.0, 2.0)], [(2.0, 1.0), (1.0, 0.0)]])
-    assert w.grad == pytest.approx((2 * -1.5 + 2 * 2 * 0 + 2 * 0.5) / 3)
-    assert with_momentum(Value(0.0), [(1.0, 2.0)], 2, 0.1, 0.5) == pytest.approx(0.4 + 0.1 * (0.5 * 4 + 3.2))
+
+
+PIECES = ("05.a", "05.b", "06.c", "09.c", "09.e")
+
+
+@pytest.mark.parametrize("chosen", range(0, 32, 5))
+def test_an_engine_of_any_pieces_reads(check, tmp_path, monkeypatch, chosen):
+    """Whichever pieces are kept, and in whichever order: the others are the course's, and the engine trains."""
+    import numpy as np
+
+    monkeypatch.chdir(tmp_path)
+    for k, id in enumerate(PIECES[::-1]):
+        if chosen >> k & 1:
+            check(id, in_a_cell(id))
+            check.keep(id)
+    text = (tmp_path / "my_engine.py").read_text() if chosen else ""
+    assert sorted(re.findall(r"^# ---- (\d\d\.\w+) ", text, re.M)) == re.findall(r"^# ---- (\d\d\.\w+) ", text, re.M)
+    later = Check()
+    Tensor, backward = later.engine("tensor")
+    a, b = Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([2.0, 5.0])
+    out = ((1 - a) / b + 3 / a - b * -1 + (a - 2) / 2 + (a - b)).sum()
+    backward(out)
+    assert np.allclose(a.grad, -1 / b.data - 3 / a.data**2 + 0.5 + 1)
+    assert later.mine("06.c")(lambda x, y: x * y, [1.5, 2.0]) == []
+
+
+def test_a_part_that_cannot_run_is_named_and_leaves_the_others(check, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for id in ("05.a", "05.b", "09.c", "09.e"):
+        check(id, in_a_cell(id))
+        check.keep(id)
+    path = tmp_path / "my_engine.py"
+    path.write_text(path.read_text().replace("def teach_tensors(Tensor):", "def teach_tensors(Tensor:"))
+    Tensor, _ = Check().engine("tensor")
+    said = capsys.readouterr().out
+    assert "Value and backward: yours, from my_engine.py." in said
+    assert re.search(r"Tensor: the course's \(my_engine.py stops with SyntaxError in line \d+\)", said)
+    assert (Tensor([2.0]) * 3).data == 6
+
+
+def test_a_kept_answer_runs_alone_in_another_chapter(check, tmp_path, monkeypatch, capsys):
+    """gradcheck calls Value and backward by name. Kept without them, it is lent the course's."""
+    monkeypatch.chdir(tmp_path)
+    assert check("06.c", in_a_cell("06.c")).passed and repr(check.keep("06.c")).startswith(
+        "✓ 06.c: kept in my_engine.py"
+    )
+    later = Check()
+    assert later.mine("06.c")(lambda x: x * x + 3.0, [3.0]) == []
+    later.engine()
+    assert capsys.readouterr().out.splitlines() == [
+        "gradcheck: yours, from my_engine.py.",
+        "Value and backward: the course's, until you have kept your own.",
+    ]
+    assert repr(check.keep("07.c")).startswith("○ 07.c: nothing to keep")
 
 
 @pytest.mark.parametrize("change, says", [
     (lambda text: text.replace(".grad += ", ".grad = "), "Value: the course's (my_engine.py no longer passes 05.a). backward: yours"),
-    (lambda text: text + "\nx = nothing\n", "Value and backward: the course's (my_engine.py stops with NameError in line"),
+    (lambda text: text + "\nx = nothing\n", "Value and backward: yours, from my_engine.py"),
+    (lambda text: text.replace("def backward(", "def backward(("),
+     "Value: yours, from my_engine.py. backward: the course's (my_engine.py stops with SyntaxError in line"),
     (lambda text: "class Value(", "the course's (my_engine.py stops with SyntaxError in line 1)"),
     (lambda text: text[: text.index("# ---- 05.b")], "Value: yours, from my_engine.py. backward: the course's, until you have kept"),
 ])  # fmt: skip

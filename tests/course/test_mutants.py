@@ -36,6 +36,11 @@ HARMLESS = {
     "07.b": {"w * x - y -> y - w * x": SQUARED, "w * x - y -> y - w * x #2": SQUARED},
     **dict.fromkeys(("07.c", "07.d"), {"w * x - y -> y - w * x": SQUARED}),
     "08.c": {"Value(x) -> x": "there the outputs are only counted, and plain numbers give as many"},
+    "09.f": {
+        "(2 / inputs) ** 0.5 -> 2 / inputs": "given: other sizes of the first weights",
+        "(1 / hidden) ** 0.5 -> 1 / hidden": "given: other sizes of the first weights",
+        "float(loss.data) -> loss.data": "an array of one number is read as it",
+    },
     "11.c": {
         "v @ Hv -> Hv @ v": "a dot product is symmetric",
         "curvature.item() -> curvature": "a tensor of one number is read as it",

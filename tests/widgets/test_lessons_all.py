@@ -127,11 +127,11 @@ LESSONS = {
     "recap": ({"chapter": 1}, {"chapter": 19}),
     "rules": ({}, {"op": "matmul"}),
     "scissors": ({}, {"program": "a = 3*x; b = a**2", "x": 4.0, "tool": "detach", "at": "a", "passes": 1}),
-    "shape_flow": ({}, {"f": lambda W, x: (W @ x).sum(), "W": [[1.0, 2.0], [3.0, 4.0]], "x": [[1.0], [2.0]]}),
     "stacked": ({}, {"program": "a = sin(x); y = a*x", "x": 1.0}),
     "step_size": ({}, {"f": cubic, "x": 1.0, "h": 1e-4}),
     "stepper": ({}, {"f": cubic, "x": 2.0, "at": "end"}),
     "surrogate": ({}, {"f": TwoFaced, "x": 0.7}),
+    "uses": ({}, {"of": "convolution"}),
     "two_loops": ({"steps": 5}, {"lr": 0.02, "steps": 4}),
     "versions": ({}, {"program": "y = x * 2\ny.add_(1)", "x": [1.0, 2.0]}),
 }

@@ -29,11 +29,11 @@ from .race import race
 from .recap import recap
 from .rules import rules
 from .scissors import scissors
-from .shape_flow import shape_flow
 from .stacked import stacked
 from .step_size import step_size
 from .stepper import stepper
 from .surrogate import surrogate
+from .uses import uses
 from .versions import versions
 
 __all__ = [
@@ -67,11 +67,11 @@ __all__ = [
     "recap",
     "rules",
     "scissors",
-    "shape_flow",
     "stacked",
     "step_size",
     "stepper",
     "surrogate",
     "two_loops",
+    "uses",
     "versions",
 ]

@@ -393,7 +393,6 @@ def descend(loss, ws, lr, steps, h=1e-6):
     reveal="All slopes are measured at one point, each with a single weight nudged; then all weights move at once. "
     "That list of slopes is called the gradient.",
     fresh=_fresh_01b,
-    reused=True,
 )
 
 

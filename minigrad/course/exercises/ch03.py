@@ -180,7 +180,6 @@ EX_B = Exercise(
     difficulty=3,
     question="Write slope(graph, root, leaf) for any graph. The last test has sixty diamonds in a row, with 2⁶⁰ paths through them.",
     entry="slope",
-    reused=True,
     stub=STUB_B,
     solution=SOLUTION_B,
     probes=(

@@ -240,7 +240,6 @@ EX_C = Exercise(
     difficulty=2,
     question="Write run_ledger(rows, seed): it goes through the rows of a backward pass and returns every gradient.",
     entry="run_ledger",
-    reused=True,
     stub=STUB_C,
     solution=SOLUTION_C,
     ideas={"sum and product": 0.2, "difference": 0.15, "max": 0.15, "accumulation": 0.3, "seed": 0.2},

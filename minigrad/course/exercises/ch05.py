@@ -1230,7 +1230,6 @@ EX_C = Exercise(
     difficulty=3,
     question="Write MLP and fit. With your engine, they must put 97 of 100 points of two moons on the right side, and 90 of 100 new ones.",
     entry="fit",
-    reused=True,
     stub=STUB_C,
     solution=SOLUTION_C,
     probes=(

@@ -185,7 +185,6 @@ EX_B = Exercise(
     entry="cross_entropy",
     stub=STUB_B,
     solution=SOLUTION_B,
-    reused=True,
     probes=(
         _sample(THREE, [0.5, -1.0, 2.0], 0),
         _sample(FOUR_B, [1.0, 0.2, -0.7, 1.5], 2, 3.0),

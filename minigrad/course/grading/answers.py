@@ -31,7 +31,7 @@ from ..plain import describe, is_odd, plain
 from .notebooks import is_stub
 from .server import Box, ForkServer
 
-TRAVELS = ("plain.py", "guard.py", "drivers/*.py", "exercise.py", "grading/__init__.py", "grading/server.py", "grading/child.py",
+TRAVELS = ("plain.py", "guard.py", "drivers/*.py", "exercise.py", "growing.py", "grading/__init__.py", "grading/server.py", "grading/child.py",
            "grading/sandbox.py")  # no solution, no expected value, no hint  # fmt: skip
 MUTE = """\
 class _Mute:
