@@ -20,15 +20,15 @@ def test_uses(chapter):
     box = chapter.page.locator(".mg-uses").first
     box.scroll_into_view_if_needed()
     status = box.get_by_role("status")
-    box.get_by_role("button", name="the term x₁₁ · w₂₁ of y₁₂").click()
+    box.get_by_role("button", name="y₁₂: x₁₁ · w₂₁").click()
     expect(status).to_contain_text("belongs to w₂₁")
-    first = box.get_by_role("button", name="the term x₁₁ · w₁₁ of y₁₁")
+    first = box.get_by_role("button", name="y₁₁: x₁₁ · w₁₁")
     first.focus()
     chapter.page.keyboard.press("Enter")
     expect(status).to_contain_text("What is it multiplied by")
-    box.get_by_role("button", name="w₁₁ is multiplied by x₁₁ there").click()
-    box.get_by_role("button", name="the term x₂₁ · w₁₁ of y₂₁").click()
-    box.get_by_role("button", name="w₁₁ is multiplied by x₂₁ there").click()
+    box.get_by_role("button", name="x₁₁", exact=True).click()
+    box.get_by_role("button", name="y₂₁: x₂₁ · w₁₁").click()
+    box.get_by_role("button", name="x₂₁", exact=True).click()
     expect(status).to_contain_text("add up to 13")
 
     for theme in chapter.themes():

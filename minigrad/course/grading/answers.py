@@ -31,8 +31,8 @@ from ..plain import describe, is_odd, plain
 from .notebooks import is_stub
 from .server import Box, ForkServer
 
-TRAVELS = ("plain.py", "guard.py", "drivers/*.py", "exercise.py", "growing.py", "grading/__init__.py", "grading/server.py", "grading/child.py",
-           "grading/sandbox.py")  # no solution, no expected value, no hint  # fmt: skip
+TRAVELS = ("plain.py", "guard.py", "drivers/*.py", "exercise.py", "growing.py", "grading/__init__.py", "grading/server.py",
+           "grading/child.py", "grading/sandbox.py")  # no solution, no expected value, no hint  # fmt: skip
 MUTE = """\
 class _Mute:
     def __call__(self, *args, **names):
