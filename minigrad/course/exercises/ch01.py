@@ -99,8 +99,9 @@ EX_A2 = ask(
     points=0,
     minutes=2,
     level=1,
-    text="A loss depends on a hundred weights, and you need its derivative with respect to every one. How often does the program run?",
-    comment="A loss depends on a hundred weights, and you need all hundred derivatives.\nHow often does the program run, each way?",
+    text="A loss depends on a hundred weights, and you need its derivative with respect to each. How many times does the program run?",
+    comment="A loss depends on a hundred weights, and you need all hundred derivatives.\n"
+    "How many times does the program run with each method?",
     answer={ONE_SIDE: 101, BOTH_SIDES: 200, FORWARD: 1, BACKWARD: 1},
     wrong=(
         (
@@ -325,7 +326,7 @@ def descend(loss, ws, lr, steps, h=1e-6):
         Wrong(
             "one step too few",
             but(SOLUTION_B, "range(steps)", "range(steps - 1)"),
-            "There is one step too few. How often does the loop run for steps = 1?",
+            "There is one step too few. How many times does the loop run for steps = 1?",
             on=("one weight, one step", "one weight, ten steps"),
         ),
         Wrong(

@@ -15,8 +15,8 @@ EX_A = ask(
     minutes=1,
     level=1,
     points=0,
-    text="tanh is applied fifty times, starting from 0.5. What part of a tiny push on the start comes out at the end?",
-    comment="tanh, fifty times, starting from 0.5.\nWhat part of a tiny push comes out: 0.9, 0.5 or 0.03?",
+    text="tanh is applied fifty times, starting from 0.5. How much of a tiny push on the start comes out at the end?",
+    comment="tanh, fifty times, starting from 0.5.\nHow much of a tiny push comes out: 0.9, 0.5 or 0.03?",
     answer=0.03,
     wrong=(
         ("one step's worth", 0.9, "That is about what one step lets through, and there are fifty of them."),

@@ -67,7 +67,7 @@ EX_A = ask(
 
 EX_A2 = ask(
     "14.a2",
-    "What a row adds up to",
+    "The sum of a row",
     Kind.PREDICT,
     points=0,
     minutes=3,

@@ -333,7 +333,7 @@ EX_B = Exercise(
     reveal="√n starts and √n recomputed inputs; each layer runs forward twice.",
     fresh=lambda r: (
         lambda k: Fresh(
-            f"{k * k} layers, {k} segments. How often is layer.forward called in all?",
+            f"{k * k} layers, {k} segments. How many times is layer.forward called in all?",
             2 * k * k,
             wrong=((k * k, "The recomputation counts as well."),),
         )

@@ -257,7 +257,7 @@ import minigrad as torch
 def attention(q, k, v, causal):
     """Attention for tensors of shape (samples, heads, positions, features).
 
-    Every position of q asks; every position of k is compared with it; the answer is a mixture of the rows of v.
+    Each position of q is compared with every position of k; the result mixes the rows of v accordingly.
     With causal=True a position mixes only what is at its own place and before it.
     """
     ...
