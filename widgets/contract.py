@@ -17,6 +17,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Union, get_args, get_or
 from minigrad.tracing import schema
 
 from . import layout, network, network_steps
+from .forms import figures, plan, stages
 from .layout import ENOUGH, MANY, NARROW, PADDING, TALL
 
 STATISTICS = ("low", "high", "mean", "std", "odd")  # of an array, before its cells in a row of a sweep
@@ -64,6 +65,16 @@ TYPES = (
     *(layout.Card, layout.Tag, layout.Wire, layout.CutWire, layout.Frame, layout.Picture, Sections, Sweep),
     *(network.Column, network.Cell, network.Link, network.Parameter, network.Plan),
     *(network_steps.Product, network_steps.Inner),
+    *(
+        figures.Sheet,
+        figures.Wire,
+        figures.Words,
+        figures.Sign,
+        figures.Figure,
+        stages.Stage,
+        plan.FormNode,
+        plan.FormPlan,
+    ),
 )
 UNREAD = {
     "Node": {"named", "rule", "formula", "inside", "folded", "requires_grad", "grad_array", "operations", "views"},

@@ -25,6 +25,8 @@ from . import bands, cells, export, network_picture, page
 from .contract import Sweep, sent
 from .fold import CARDS as FOLDED
 from .fold import Folded, Folds, notice
+from .forms import picture as still
+from .forms.plan import Figured
 from .front_end import Fronted
 from .layout import ENOUGH, NARROW, PADDING, Framed, Mark, Picture, layout
 from .network import Network
@@ -86,6 +88,7 @@ class GraphView(Fronted):
     network: Any = traitlets.Dict().tag(
         sync=True
     )  # its plan and numbers; at the level of operations only that there is one
+    forms: Any = traitlets.Dict().tag(sync=True)  # the figure of a program of Tensors; or only that there is one
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
     can_fold = traitlets.Bool(False).tag(sync=True)
     revision = traitlets.Int(0).tag(sync=True)  # incremented after a consistent update: triggers a redraw
@@ -140,9 +143,16 @@ class GraphView(Fronted):
     # What is shown of it
 
     def _opening_level(self) -> str:
-        """ "network" if there is one that is no smaller picture as cards, else "operations"."""
+        """ "network" if there is one that is no smaller picture as cards, "figure" if there is one, else "operations"."""
         result = self._subject.network
+        if self._subject.figured and self._limit == LIMIT:
+            return "figure"
         return "network" if result and result.operations > CARDS else "operations"
+
+    def _same_level(self) -> str:
+        """The level that was shown, if the graph has it still."""
+        there = {"network": self._subject.network, "figure": self._subject.figured}.get(self._level, True)
+        return self._level if there else "operations"
 
     def _steepest(self) -> int | None:
         """The parameter that the result of a network depends on most."""
@@ -179,7 +189,16 @@ class GraphView(Fronted):
         return {
             "trace": dict(trace), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
             "notice": " ".join(subject.words).strip(), "picture": dict(w=0, h=0, cards=[], wires=[]),
-            "network": drawn,
+            "network": drawn, "forms": {},
+        }  # fmt: skip
+
+    def _figure_state(self) -> dict[str, Any]:
+        """The state of the figure: its stages as a trace, its plan and its numbers."""
+        figured = cast(Figured, self._subject.figured)
+        return {
+            "trace": dict(figured.trace), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
+            "notice": " ".join(self._subject.words).strip(), "picture": dict(w=0, h=0, cards=[], wires=[]), "network": {},
+            "forms": {"plan": _bytes(figured.plan, None), "numbers": figured.numbers},
         }  # fmt: skip
 
     def _moved(self, parameter: int) -> dict[str, Any]:
@@ -192,7 +211,7 @@ class GraphView(Fronted):
 
     def _take_folds(self) -> None:
         """Read the folds, except of a big network whose operations were not traced yet."""
-        if self._level == "operations" or self._subject.traced:
+        if self._level == "operations" or self._level == "network" and self._subject.traced:
             self._read_folds()
 
     def _read_folds(self) -> None:
@@ -214,6 +233,8 @@ class GraphView(Fronted):
         """The state of the view: the trace with closed folds as single cards, its layout, and the tables of the sliders."""
         if self._level == "network":
             return self._network_state()
+        if self._level == "figure":
+            return self._figure_state()
         subject, full = self._subject, self.whole
         plain = self._open >= self._folds.everything() and len(full["nodes"]) <= self._limit
         part = Folded(full, self._folds, self._open)
@@ -233,6 +254,7 @@ class GraphView(Fronted):
             "notice": " ".join([*subject.words, "" if plain else notice(full, visible)]).strip(),
             "picture": self._laid_out(visible, [] if plain else self._frames(), mark),
             "can_fold": bool(self._folds.root.folds), "network": {"level": "operations"} if subject.network else {},
+            "forms": {"level": "operations"} if subject.figured else {},
         }  # fmt: skip
 
     def _laid_out(self, visible: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
@@ -347,7 +369,7 @@ class GraphView(Fronted):
 
     def back(self, key: int = -1) -> None:
         """Undo what the reader opened inside a fold; with a negative key, everything that was opened or closed."""
-        if self._level == "network" or key >= 0 and key not in self._folds.by_key:
+        if self._level != "operations" or key >= 0 and key not in self._folds.by_key:
             return
         inside = {k for k in self._open - self._at_first if key in self._folds.outside(self._folds.by_key[k])}
         self._open, self._last = (
@@ -393,9 +415,9 @@ class GraphView(Fronted):
 
     def fold(self, *what: str | int) -> None:
         """Open or close folds: `fold("all")` closes all that can be, `fold("none")` opens as many as can be drawn, a number toggles one."""
-        if what and what[0] in ("network", "operations"):
+        if what and what[0] in ("network", "figure", "operations"):
             return self._go_to(cast(str, what[0]))
-        if self._level == "network":
+        if self._level != "operations":
             self._go_to("operations")
         keys = self._folds.everything()
         open_, last = set(self._open), -1
@@ -417,9 +439,9 @@ class GraphView(Fronted):
         self._keeping_place()
 
     def _go_to(self, level: str) -> None:
-        """Show the network, or its operations."""
-        if level == "operations" or self._subject.network:
-            if level == "operations" and not self._subject.traced:
+        """Show the network or the figure, or its operations."""
+        if level == "operations" or getattr(self._subject, {"network": "network", "figure": "figured"}[level]):
+            if level == "operations" and (self._folds is None or not self._subject.traced):
                 self._read_folds()
             self._level = level
             self._keeping_place()
@@ -461,7 +483,7 @@ class GraphView(Fronted):
         if explain:
             raise TypeError(explain)
         self._subject, self._mark = Subject(root, names, self._second, self._limit), None
-        self._level, self._looked = self._level if self._subject.network else "operations", None
+        self._level, self._looked = self._same_level(), None
         self._slid = self._steepest()
         saved, old, step, total = (self._open, self._at_first, self._last), self._folds, self.step, self.total
         self._take_folds()
@@ -475,6 +497,8 @@ class GraphView(Fronted):
     def mark(self, node: int, rows: list[tuple[str, str]], at: int) -> None:
         """Write lines, each a caption and a number, at the foot of a node's card, to be seen from event `at` on."""
         self._mark = Mark(node, rows, at)
+        if self._level == "figure":
+            self._go_to("operations")
         self._present()
 
     def _place(self, result: Network, node: int) -> tuple[str, int, int]:
@@ -503,7 +527,7 @@ class GraphView(Fronted):
 
     def show(self, node: int) -> None:
         """Open the folds around a node of the complete graph."""
-        if self._level == "network":
+        if self._level != "operations":
             self._go_to("operations")
         keys = self._folds.path(node)
         if any(key not in self._open for key in keys):
@@ -513,7 +537,7 @@ class GraphView(Fronted):
 
     def shown_now(self) -> Trace:
         """The trace that is shown, with the numbers that are shown."""
-        if not self._subject.moved or self._level == "network":
+        if not self._subject.moved or self._level != "operations":
             return cast(Trace, self.trace)
         full = self._subject.now()
         return full if len(self.trace["nodes"]) == len(full["nodes"]) else Folded(full, self._folds, self._open).trace
@@ -563,7 +587,7 @@ class GraphView(Fronted):
     def find(self, text: str) -> dict[str, Any]:
         """Nodes whose name, operation, formula or module has `text` in it: `total` in the whole graph, `nodes` the cards they are on."""
         text = text.lower()
-        if self._level == "network":
+        if self._level != "operations":
             return {"text": text, "total": 0, "nodes": [], "hits": []}
         hits = [n["id"] for n in self.whole["nodes"] if text and n["kind"] != "constant"
                 and any(text in str(n.get(key, "")).lower() for key in ("label", "op", "function", "expr", "scope"))]  # fmt: skip
@@ -580,7 +604,7 @@ class GraphView(Fronted):
         if root is not None and (away or self._subject.changed):
             self._mark = None
             self._subject.read(root)
-            self._level, self._looked = self._level if self._subject.network else "operations", None
+            self._level, self._looked = self._same_level(), None
             self._slid = self._steepest()
             self._take_folds()
             self._present()
@@ -595,7 +619,7 @@ class GraphView(Fronted):
     def svg(self, step: int | None = None, width: float = page.WIDTH) -> str:
         """The picture after `step` events (by default all of them) as an SVG document, for a page of this width."""
         return self.drawing(width)(
-            step, description=repr(self) if self._level == "network" else to_text(self.shown_now())
+            step, description=repr(self) if self._level != "operations" else to_text(self.shown_now())
         )
 
     def drawing(self, width: float = page.WIDTH) -> export.Draw:
@@ -605,6 +629,8 @@ class GraphView(Fronted):
             row = Numbers(plan, self._subject.network_row())
             draw = partial(network_picture.svg, plan, row, cast(Trace, self.trace), w=width, mark=mark)
             return partial(draw, sample=mark["sample"]) if mark else draw
+        if self._level == "figure":
+            return partial(still.svg, cast(Figured, self._subject.figured), w=width)
         visible = self.shown_now()
         first = visible, *self._framing
         trace, picture = page.fitting(partial(self._fewer, visible), first, width, cast(Picture, self.picture))
@@ -642,6 +668,8 @@ class GraphView(Fronted):
         if self._level == "network":
             plan = cast(Network, self._subject.network).plan
             return network_text(plan, Numbers(plan, self._subject.network_row()), self._subject.title)
+        if self._level == "figure":
+            return still.text(cast(Figured, self._subject.figured))
         return to_text(cast(Trace, self.trace))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:

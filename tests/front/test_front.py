@@ -131,9 +131,17 @@ def lesson_case() -> dict:
     return twice().scene
 
 
+def in_cards(build):
+    """A graph as operations, also where there is a figure of it."""
+    view = build()
+    if view.forms:
+        view.fold("operations")
+    return view
+
+
 def picture_case(build) -> dict:
     """A view, and its stored picture at every step."""
-    view = build()
+    view = in_cards(build)
     narrow = next(p for p in (view.picture, *bands.bands(view.picture)) if p["w"] <= 1300)
     view.picture = {key: x for key, x in narrow.items() if key != "wraps"}
     draw = export.drawing(view.shown_now(), view.picture, "", view.picture["w"], view.shown_now())
@@ -249,7 +257,7 @@ def choices() -> list[dict]:
     """Sets of pictures, of graphs and made up, and which of each a page of some width shows; the stage that shows the words as large."""
     rng, sets = random.Random(2), []
     for build in (*GRAPHS, recurrent):
-        view = build()
+        view = in_cards(build)
         scene = view.shown_now(), *view._framing
         for width in (380.0, 640.0, 1000.0):
             made = [*page.pictures(scene, width)]
@@ -439,7 +447,7 @@ def test_the_types_are_generated_from_pythons(name):
 
 def test_the_bundle_is_watched():
     """Nothing is shaped by this number; a dependency that slips in is."""
-    assert all(path.stat().st_size < 150_000 for path in (FRONT / "dist").iterdir())
+    assert all(path.stat().st_size < 190_000 for path in (FRONT / "dist").iterdir())
 
 
 def test_no_circle_of_modules():

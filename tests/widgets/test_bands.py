@@ -15,6 +15,14 @@ from widgets.layout import layout
 from widgets.static import svg
 
 
+def cards(*what, **how):
+    """The view of a graph as operations, also where there is a figure of it."""
+    view = graph(*what, **how)
+    if view.forms:
+        view.fold("operations")
+    return view
+
+
 @pytest.fixture
 def noted():
     """Lines, constants and parameters are noted, as in a notebook."""
@@ -30,7 +38,7 @@ def chain(seed):
     for _ in range(22):
         a, b = values[-1], rng.choice(values)
         values.append((a * b).tanh() if rng.random() < 0.3 else a + b)
-    return graph(values[-1])
+    return cards(values[-1])
 
 
 def classifier():
@@ -38,7 +46,7 @@ def classifier():
     model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 3))
     X, t = torch.randn(6, 2), torch.tensor([0, 1, 2, 0, 1, 2])
     L = nn.functional.cross_entropy(model(X), t)
-    return model, L, graph(L, names={"model": model, "X": X, "t": t, "L": L})
+    return model, L, cards(L, names={"model": model, "X": X, "t": t, "L": L})
 
 
 def points(d):
@@ -57,7 +65,7 @@ def recurrent(steps=6):
     hs = [x]
     for _ in range(steps):
         hs.append((hs[-1] * w + x).tanh())
-    return graph(hs[-1], names={"x": x, "w": w, "hs": hs})
+    return cards(hs[-1], names={"x": x, "w": w, "hs": hs})
 
 
 BUILDS = [
@@ -99,7 +107,7 @@ def deep():
     torch.manual_seed(1)
     layers = nn.Sequential(*[module for _ in range(12) for module in (nn.Linear(8, 8), nn.Tanh())])
     L = (layers(torch.randn(6, 8)) ** 2).mean()
-    return graph(L, names={"layers": layers, "L": L})
+    return cards(L, names={"layers": layers, "L": L})
 
 
 def stage(view, width, height=770):
@@ -129,14 +137,14 @@ def detached():
         scale = w.sum() * 2
     u = ((k - target) ** 2).mean(1)
     loss = (u * scale).sum() + (w**2).sum() * 0.01
-    return graph(loss, names=dict(x=x, w=w, b=b, h=h, target=target, k=k, c=c, scale=scale, u=u, loss=loss))
+    return cards(loss, names=dict(x=x, w=w, b=b, h=h, target=target, k=k, c=c, scale=scale, u=u, loss=loss))
 
 
 def turns():
     w, h = Value(0.9), Value(1.0)
     for _ in range(12):
         h = (w * h + 0.1).tanh()
-    return graph(h, names={"w": w, "h": h})
+    return cards(h, names={"w": w, "h": h})
 
 
 @pytest.mark.parametrize("size", [(522, 770), (671, 437), (1098, 568)], ids=["640", "150 %", "1280"])
@@ -163,7 +171,7 @@ def by_hand():
     for _ in range(8):
         h = torch.tanh(torch.randn(1, 3) @ Wx + h @ Wh)
     loss = (h**2).sum()
-    return graph(loss, names={"Wx": Wx, "Wh": Wh, "h": h, "loss": loss})
+    return cards(loss, names={"Wx": Wx, "Wh": Wh, "h": h, "loss": loss})
 
 
 @pytest.mark.parametrize(
@@ -199,7 +207,7 @@ def test_what_was_folded_for_a_small_stage_stays_folded_in_another_run(noted):
             return h
 
         h = run()
-        view = graph(h, names={"w": w, "h": h})
+        view = cards(h, names={"w": w, "h": h})
         stage(view, 671, 437)
         shown = [n["label"] for n in view.trace["nodes"]]
         assert "h, turns 3–10" in shown
@@ -232,7 +240,7 @@ def test_the_ways_between_bands_do_not_cross(noted):
 
 
 def test_a_small_picture_has_no_bands(noted):
-    assert bands.bands(layout(graph(Value(2.0)).trace)) == []
+    assert bands.bands(layout(cards(Value(2.0)).trace)) == []
 
 
 def test_a_network_of_tensors_opens_as_its_layers(noted):
@@ -280,7 +288,7 @@ def cut_graph(name):
     }[name]
     linecache.cache["<cut>"] = (len(code), None, code.splitlines(True), "<cut>")
     exec(compile(code, "<cut>", "exec"), names)
-    return graph(names["loss"], names={k: v for k, v in names.items() if k != "torch"})
+    return cards(names["loss"], names={k: v for k, v in names.items() if k != "torch"})
 
 
 def test_a_detach_is_a_cut_wire_at_its_place(noted):
@@ -347,7 +355,7 @@ def test_many_tensors_are_shown_flat_where_their_maps_cannot_be_read(noted):
     h = x
     for k in range(6):
         h = (h * (k + 0.5)).tanh()
-    view = graph((h - x).pow(2).sum() + h.sum())
+    view = cards((h - x).pow(2).sum() + h.sum())
     stage(view, 1166)
     zooms = {bool(p["cards"][0].get("flat")): 0.0 for p in view.picture["wraps"]}
     for p in (view.picture, *view.picture["wraps"]):
@@ -362,7 +370,7 @@ def test_no_wire_runs_far_from_the_cards_of_its_band(noted):
     torch.manual_seed(1)
     bag = nn.EmbeddingBag(10, 3, mode="sum")
     L = (bag(torch.tensor([1, 2, 4, 5, 4, 3, 2, 9]), torch.tensor([0, 4])) ** 2).sum()
-    view = graph(L, names={"bag": bag, "L": L})
+    view = cards(L, names={"bag": bag, "L": L})
     view.fold("none")
     for picture in bands.bands(layout(view.trace, view._frames())):
         last = max(c["y"] + c["h"] for c in picture["cards"])

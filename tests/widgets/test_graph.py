@@ -237,7 +237,7 @@ def test_the_code_is_sent_once_and_a_view_is_small(sent, monkeypatch):
     assert sum(size for _, size in sent) > 30_000
     sent.clear()
     view = graph(y, names={"x": x, "y": y})
-    assert [kind for kind, _ in sent] == ["comm_open"] and sent[0][1] < 12_000
+    assert [kind for kind, _ in sent] == ["comm_open"] and sent[0][1] < 12_100
     sent.clear()
     view.fold("all")
     assert len(sent) == 1, "a new trace, its picture and its tables belong together"

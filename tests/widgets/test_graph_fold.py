@@ -14,7 +14,7 @@ from minigrad.core import provenance
 from minigrad.core.call_log import VALUES
 from minigrad.micro import MLP
 from minigrad.tracing.trace import replay_steps, to_text, trace
-from widgets import graph
+from tests.widgets.test_bands import cards
 from widgets.fold import Folded, Folds, longest_run
 from widgets.layout import layout
 from widgets.static import svg
@@ -113,7 +113,7 @@ def test_a_single_block_opens_and_equal_blocks_open_together(noted):
 
     for blocks, opens in ((1, True), (2, True), (6, False)):
         net = torch.nn.Sequential(*[Block() for _ in range(blocks)], torch.nn.Linear(4, 2))
-        view = graph(net(torch.randn(1, 5, 4)).mean(), names={"net": net})
+        view = cards(net(torch.randn(1, 5, 4)).mean(), names={"net": net})
         open_ = [k for k in range(blocks) if f"net[{k}]" in [f["name"] for f in view.picture["frames"]]]
         assert open_ == (list(range(blocks)) if opens else [])
 
@@ -123,7 +123,7 @@ def test_modules_are_folds_with_their_names(noted):
         *[torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, dropout=0.0) for _ in range(3)]
     )
     y = net(torch.randn(2, 5, 8)).pow(2).mean()
-    view = graph(y, names={"net": net, "y": y})
+    view = cards(y, names={"net": net, "y": y})
     names = [f.name for f in view._folds.folds]
     assert {"net", "net[0]", "net[1]", "net[2]", "net[0].self_attn"} <= set(names)
     assert any(n["label"] == "net[1]" and n["kind"] == "fold" for n in view.trace["nodes"])
@@ -153,7 +153,7 @@ def grads_of(view):
 def test_numbers_at_another_point():
     x, w = Value(0.5), Value(-1.5)
     y = (x * w + x).tanh() * w
-    view = graph(y, names={"x": x, "w": w, "y": y})
+    view = cards(y, names={"x": x, "w": w, "y": y})
     moved = {n["label"]: str(n["id"]) for n in view.trace["nodes"]}
     view.inputs = {**view.inputs, moved["x"]: 1.0}
     x, w = Value(1.0), Value(-1.5)
@@ -170,7 +170,7 @@ def test_a_tensors_arrays_at_another_point(noted):
     a = torch.tensor(2.0, requires_grad=True)
     x = torch.linspace(-1, 1, 6)
     y = ((a * x - 1) ** 2).mean()
-    view = graph(y, names={"a": a, "x": x, "y": y})
+    view = cards(y, names={"a": a, "x": x, "y": y})
     leaf = next(n["id"] for n in view.trace["nodes"] if n["label"] == "a")
     view.inputs = {**view.inputs, str(leaf): 1.5}
     t = view.shown_now()
@@ -185,7 +185,7 @@ def test_a_moved_slider_changes_nothing_of_the_learners_tensors(noted):
     b = torch.tensor([1.0, -1.0])
     h = (a * b).exp()
     y = h.sum()
-    view = graph(y, names={"a": a, "b": b, "h": h, "y": y})
+    view = cards(y, names={"a": a, "b": b, "h": h, "y": y})
     leaf = next(n["id"] for n in view.trace["nodes"] if n["label"] == "a")
     view.inputs = {**view.inputs, str(leaf): 0.5}
     shown = {n["label"]: n["value"] for n in view.shown_now()["nodes"]}
@@ -205,7 +205,7 @@ def test_a_tensor_whose_saved_values_are_stale_is_left_alone(noted):
     y = a.exp()
     y.add_(1)
     z = y * a
-    view = graph(z, names={"a": a})
+    view = cards(z, names={"a": a})
     for leaf in view.leaves:
         view.inputs = {**view.inputs, str(leaf): 0.5}
     assert a.item() == 2.0 and y._version == 1
@@ -219,7 +219,7 @@ def test_layout_of_folded_graphs_is_deterministic(n):
         h = x
         for _ in range(n):
             h = (h * 0.99 + x).tanh()
-        view = graph(h, names={"h": h, "x": x})
+        view = cards(h, names={"h": h, "x": x})
         view.fold(next(k["fold"] for k in view.trace["nodes"] if k["kind"] == "fold"))
         pictures.append((view.picture, view.svg()))
     assert pictures[0] == pictures[1]
@@ -229,7 +229,7 @@ def test_layout_of_folded_graphs_is_deterministic(n):
 def test_ten_thousand_tensors_open_folded(noted):
     net = model(1600)
     y = net(torch.randn(2, 4)).pow(2).mean()
-    view = graph(y, names={"net": net, "y": y})
+    view = cards(y, names={"net": net, "y": y})
     assert int(view.notice.split(" nodes")[0].replace(",", "")) > 8000 and len(view.trace["nodes"]) < 60
     assert len(view.trace["arrays"]) < 400, "only what is shown is summed up"
     y.backward()
@@ -238,7 +238,7 @@ def test_ten_thousand_tensors_open_folded(noted):
 
 def test_a_fold_that_would_show_too_much_is_refused():
     xs = [Value(float(i)) for i in range(210)]
-    view = graph(sum((x * x for x in xs), Value(0.0)), names={"xs": xs})
+    view = cards(sum((x * x for x in xs), Value(0.0)), names={"xs": xs})
     before = view.revision
     view.fold(*[f.key for f in view._folds.folds if f.key not in view._open])
     assert len(view.trace["nodes"]) < 60 and view.revision == before and "at most 400" in view.notice
@@ -292,7 +292,7 @@ def test_a_network_that_nobody_named_folds_by_layer_and_one_that_is_gone_by_repe
     out = model([1.0, 2.0])
     names, _ = folds_of(out, {"layers": [model]})
     assert {"layers[0]", "layers[0].layers[1]", "layers[0].layers[0].neurons[2]"} <= set(names)
-    view = graph(out, limit=10, names={"model": model})
+    view = cards(out, limit=10, names={"model": model})
     assert {"model", "model.layers[0]"} <= {f.name for f in view._folds.folds}
     view.fold("operations")  # it opens as a network
     folds = [n for n in view.trace["nodes"] if n["kind"] == "fold" and n["expr"].endswith("operations")]
@@ -301,7 +301,7 @@ def test_a_network_that_nobody_named_folds_by_layer_and_one_that_is_gone_by_repe
 
 def test_a_fold_of_inputs_has_no_slider_for_one_of_them():
     model = MLP(2, [8, 8, 1], "tanh", rng=1)
-    view = graph(model([0.5, -0.5]), names={"model": model})
+    view = cards(model([0.5, -0.5]), names={"model": model})
     kinds = {n["id"]: n["kind"] for n in view.trace["nodes"]}
     assert "fold" in kinds.values() and all(kinds[leaf] == "leaf" for leaf in view.leaves)
     view.fold("all")

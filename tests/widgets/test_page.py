@@ -6,32 +6,33 @@ import pytest
 
 import minigrad as torch
 from minigrad import Value, nn
-from widgets import graph, layout, page
+from tests.widgets.test_bands import cards
+from widgets import layout, page
 from widgets.view.files import content
 
 
 def square():
     x = Value(3.0)
-    return graph((3 * x + 2) ** 2, names={"x": x})
+    return cards((3 * x + 2) ** 2, names={"x": x})
 
 
 def tensors():
     torch.manual_seed(0)
     x, w = torch.randn(4, 3), torch.randn(3, 2, requires_grad=True)
-    return graph(((x @ w).tanh() ** 2).mean(), names={"x": x, "w": w})
+    return cards(((x @ w).tanh() ** 2).mean(), names={"x": x, "w": w})
 
 
 def layers():
     torch.manual_seed(0)
     model = nn.Sequential(*[m for _ in range(6) for m in (nn.Linear(3, 3), nn.Tanh())])
-    return graph(model(torch.randn(4, 3)).sum(), names={"model": model})
+    return cards(model(torch.randn(4, 3)).sum(), names={"model": model})
 
 
 def long_chain():
     a = b = Value(0.5)
     for k in range(14):
         b = (b * a + k).tanh()
-    return graph(b, names={"a": a})
+    return cards(b, names={"a": a})
 
 
 def size(drawn):
@@ -91,14 +92,14 @@ def test_fewer_cards_are_at_the_same_moment():
 def test_a_long_title_stays_inside():
     a_result_with_quite_a_long_name = Value(1.0) * 2
     names = {"a_result_with_quite_a_long_name" * 4: a_result_with_quite_a_long_name}
-    drawn = graph(a_result_with_quite_a_long_name, names=names).svg()
+    drawn = cards(a_result_with_quite_a_long_name, names=names).svg()
     (title,) = re.findall(r'class="t" x="18" y="28">([^<]*)<', drawn)
     assert 36 + 9.1 * len(title) <= size(drawn)[0] <= 640 and title.endswith("…")
 
 
 @pytest.mark.parametrize("width", [0, -5, float("nan"), float("inf"), "wide", None])
 def test_a_width_that_is_none_is_refused_and_the_file_stays(tmp_path, width):
-    view, path = graph(Value(2.0) * 3), tmp_path / "loss.svg"
+    view, path = cards(Value(2.0) * 3), tmp_path / "loss.svg"
     path.write_text("before")
     with pytest.raises(ValueError, match="positive number of pixels"):
         view.save(path, width=width)

@@ -9,7 +9,7 @@ import minigrad as torch
 from minigrad import Value, nn
 from minigrad.core import provenance
 from tests.front.test_front import network_view
-from tests.widgets.test_bands import chain, classifier, cut_graph, points
+from tests.widgets.test_bands import cards, chain, classifier, cut_graph, points
 from widgets import graph
 from widgets.graph import LAYERS
 from widgets.layout import ENOUGH, PADDING, layout
@@ -29,7 +29,7 @@ def deep(count=12):
     torch.manual_seed(1)
     model = nn.Sequential(*(nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in range(count)), nn.Linear(4, 3))
     L = nn.functional.cross_entropy(model(torch.randn(6, 4)), torch.tensor([0, 1, 2, 0, 1, 2]))
-    return model, L, graph(L, names={"model": model, "L": L})
+    return model, L, cards(L, names={"model": model, "L": L})
 
 
 @pytest.mark.parametrize("build", [lambda: chain(1), lambda: chain(3), lambda: classifier()[2], lambda: cut_graph("detach"),
@@ -113,7 +113,7 @@ def test_the_row_of_a_fold_with_several_results_has_no_number_of_its_own():
 def test_a_row_has_its_numbers_and_the_arrows_point_into_the_cards():
     x = Value(1.0)
     y = (3 * x + 2) ** 2
-    view = graph(y, names={"x": x, "y": y})
+    view = cards(y, names={"x": x, "y": y})
     drawn = svg(view.trace, rows(view.trace, view.picture))
     for text in (">25<", ">30<", ">10<", ">(3x + 2)²<"):
         assert text in drawn
@@ -167,7 +167,7 @@ def test_a_transformer_shows_its_attention_on_a_narrow_stage():
     loss = nn.functional.cross_entropy(
         poet(torch.tensor([[1, 2, 3, 0, 4]])).reshape(-1, 8), torch.tensor([2, 3, 0, 4, 5])
     )
-    view = graph(loss, names={"poet": poet, "loss": loss})
+    view = cards(loss, names={"poet": poet, "loss": loss})
     width, height = 522, 668
     opened = [n["label"] for n in view.trace["nodes"]]
     view._on_message(view, {"type": "narrow", "width": width, "height": height}, [])
@@ -262,7 +262,7 @@ x = torch.randn(5, 2)
 loss = (net(x) ** 2).mean()"""
     linecache.cache["<cuts>"] = (len(code), None, code.splitlines(True), "<cuts>")
     exec(compile(code, "<cuts>", "exec"), names)
-    view = graph(names["loss"], names={k: names[k] for k in ("net", "x", "loss")})
+    view = cards(names["loss"], names={k: names[k] for k in ("net", "x", "loss")})
     key = next(f.key for f in view._folds.folds if f.name == "net[0]")
     if key in view._open:
         view.fold(key)

@@ -33,6 +33,7 @@ STATE = (
     "notice",
     "quiz",
     "network",
+    "forms",
 )  # what an exported page needs
 
 

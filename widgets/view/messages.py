@@ -22,6 +22,7 @@ KERNELS_OWN = {
     "brief",
     "can_fold",
     "network",
+    "forms",
     "revision",
 }
 ABOUT = {

@@ -30,6 +30,7 @@ from minigrad.words import listed
 from .. import cells, network
 from ..audit import audit
 from ..fold import at_point
+from ..forms.plan import Figured, find
 from ..network import Network
 from ..static import number
 from . import sweeps
@@ -131,6 +132,7 @@ class Subject:
     words: list[str]  # sentences about the whole graph
     grads: list[float | None]  # of a foreign class: the gradient that each object holds
     network: Network | None  # if the calls of the learner's program show one
+    figured: Figured | None  # if a program of Tensors has a form
 
     def __init__(self, root: Any, names: Mapping[str, object] | None, second: bool, limit: int) -> None:
         self._second, self._limit = second, limit
@@ -159,7 +161,7 @@ class Subject:
         self._value_name = "data"
         self.tape: Any = None
         self._slow_tape: Any = None
-        self.network = None
+        self.network = self.figured = None
         self._whole: Trace | None = None
         with no_collection():
             things = self._tensors(root, names, pictured) if is_tensor(root) else self._values(root, names)
@@ -188,6 +190,8 @@ class Subject:
         things = [item.live for item in recording.graph.items]
         if pictured:
             self._say_what_became(pictured.became, recording)
+        else:
+            self.figured = find(recording, self._whole)
         unused = _of_this_program(self.whole.get("unused", []), self.whole, things, names)
         self.words += [*self.whole.get("notices", ()), *self._missed(unused, self.whole)]
         if recording.same_again and recording.ran and not pictured:

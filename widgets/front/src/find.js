@@ -27,7 +27,7 @@ export class Find {
     view.on(this.field, "input", () => this.find());
     view.on(this.field, "keydown", (/** @type {KeyboardEvent} */ e) => {
       if (e.key === "Escape") this.#leave();
-      else if (e.key === "Enter" && view.state.network) view.columns.toFound();
+      else if (e.key === "Enter" && view.flowing) view.flowing.toFound();
       else if (e.key === "Enter" && this.#finds.nodes.length) this.#next(e.shiftKey ? -1 : 1);
       else return;
       e.preventDefault();
@@ -51,8 +51,8 @@ export class Find {
 
   find() {
     const { view } = this;
-    if (view.state.network) {
-      const count = view.columns.search(this.#text);
+    if (view.flowing) {
+      const count = view.flowing.search(this.#text);
       return put(view.shell.status, this.#text ? `${count} found` : "");
     }
     const here = matching(view.state.trace, this.#text);
@@ -97,8 +97,8 @@ export class Find {
   showFlow(way) {
     const { view } = this;
     this.flowing = this.flowing === way ? "" : way;
-    if (view.state.network) {
-      put(view.shell.status, view.columns.markFlow(this.flowing));
+    if (view.flowing) {
+      put(view.shell.status, view.flowing.markFlow(this.flowing));
       return;
     }
     const node = view.state.selected >= 0 ? view.state.selected : view.currentNode;

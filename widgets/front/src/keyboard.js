@@ -47,7 +47,7 @@ export function listenToKeys(view) {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     if (e.key === "Tab") view.offscreen.flush(); // the next card in order may be far away
     const target = /** @type {HTMLElement} */ (e.target);
-    if (view.state.network && view.columns.key(e)) {
+    if (view.flowing?.key(e)) {
       e.preventDefault();
       e.stopPropagation();
       return;

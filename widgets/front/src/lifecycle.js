@@ -88,7 +88,7 @@ export class Lifecycle {
     this.place();
     if (!view.state.trace.nodes.length || !root.clientWidth) return;
     if (view.viewport.choose()) view.draw();
-    else if (view.viewport.fitted || view.state.network) view.viewport.fit();
+    else if (view.viewport.fitted || view.flowing) view.viewport.fit();
     view.viewport.follow(view.currentNode);
   }
 

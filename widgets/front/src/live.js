@@ -23,12 +23,12 @@ export class LiveSentence {
   /** @param {Frame} frame */
   update(frame) {
     const { trace, point, now } = frame;
-    const { network } = this.view.state;
-    const found = network ? { node: -1, say: networkTrouble(network) } : trouble(trace, point);
+    const { network, forms } = this.view.state;
+    const found = forms ? { node: -1, say: "" } : network ? { node: -1, say: networkTrouble(network) } : trouble(trace, point);
     const odd = found.say;
     // A value that becomes nan in this event is reported once.
     const told = !trace.arrays && now.current?.kind === "compute" && now.current.node === found.node;
-    const spoken = told ? "" : (network && this.view.columns.sentence(frame)) || sentence(trace, point, now);
+    const spoken = told ? "" : this.view.flowing?.sentence(frame) || sentence(trace, point, now);
     if (spoken + odd === this.#said) return;
     this.#said = spoken + odd;
     const warning = odd ? [h("div", { class: "mg-odd-say" }, "⚠ ", ...rich(odd))] : [];

@@ -26,7 +26,7 @@ export class Packets {
     const { view } = this;
     clearTimeout(this.#half);
     for (const old of view.scene.svg.querySelectorAll(".mg-packet")) old.remove();
-    if (!current || view.state.network) return;
+    if (!current || view.flowing) return;
     const back = current.kind === "send";
     const takesPart = (/** @type {WireView} */ w) =>
       back ? w.edge.id === current.edge : current.kind === "compute" && w.edge.target === current.node;

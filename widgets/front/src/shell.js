@@ -83,25 +83,28 @@ export class Shell {
   draw() {
     const { trace } = this.view.state;
     const result = trace.nodes[trace.root];
-    const named = trace.title === result.label && result.kind !== "fold" && result.expr && result.expr !== result.label;
+    const named =
+      !this.view.state.forms && trace.title === result.label && result.kind !== "fold" && result.expr && result.expr !== result.label;
     const title = named ? `${result.label} = ${result.expr}` : trace.title;
     put(this.title, title);
     this.title.title = title;
     const { nodes, cards, folds, inputs, constants, operations } = census(trace);
     const kinds = [plural(inputs, "input"), ...(constants ? [plural(constants, "constant")] : []), plural(operations, "operation")];
-    const { network } = this.view.state;
+    const { network, forms } = this.view.state;
     const samples = network && network.plan.samples > 1 ? `, ${plural(network.plan.samples, "sample")}` : "";
     if (network) put(this.counts, `${network.plan.nodes.toLocaleString("en")} nodes${samples}`);
+    else if (forms) put(this.counts, plural(forms.plan.nodes.length, "node"));
     else put(this.counts, folds ? `${plural(nodes, "node")} on ${plural(cards, "card")}` : kinds.join(", "));
     this.root.setAttribute("aria-label", `computation graph of ${trace.title}`);
     this.foldBar.hidden = !this.view.model.get("can_fold");
   }
 
   /** @param {Frame} frame */
-  update({ step, total, forward, back }) {
+  update({ step, back }) {
     this.root.dataset.step = String(step);
     this.root.dataset.phase = back ? "backward" : "forward";
-    const words = back ? `◂ backward, step ${step - forward} of ${total - forward}` : `forward ▸ step ${step} of ${forward}`;
+    const { at, total, forward } = this.view.counted(step);
+    const words = back ? `◂ backward, step ${at - forward} of ${total - forward}` : `forward ▸ step ${at} of ${forward}`;
     put(this.phase, step === 0 ? "not started" : words);
   }
 }

@@ -1,5 +1,6 @@
 // The state of one view, in one place. What the kernel also knows (the step, the inputs) stays in the model.
 
+/** @import { Forms } from "./forms/data.js" */
 /** @import { Network } from "./network/numbers.js" */
 
 import { forwardSteps } from "./model/moment.js";
@@ -26,6 +27,7 @@ import { forwardSteps } from "./model/moment.js";
  * @property {Drag} drag a slider is moving
  * @property {boolean} alive somebody listens on the other side
  * @property {Network|null} network what is drawn in place of operations
+ * @property {Forms|null} forms the figure of a program of Tensors, in place of operations
  * @property {number} sample which of its samples is looked at
  * @property {"sends"|"grads"} wires what its wires show in the backward pass: what was sent, or the weights' gradients
  * @property {boolean} wide the panel stands beside the picture */

@@ -9,6 +9,8 @@ import { Transport } from "./transport.js";
 const TICKS = 60; // a track of more events has no mark for each
 const BEAT = 1100; // milliseconds between two events at normal speed
 const SWEEP = 300; // and of a sweep
+const LEAST = 90;
+const LONGEST = 5000;
 
 export class Timeline {
   #timer = 0;
@@ -68,8 +70,14 @@ export class Timeline {
     this.bar.playing(true);
     this.#timer = window.setInterval(() => {
       if (view.state.step >= view.state.total) this.stop();
-      else view.go(view.state.step + 1);
-    }, SWEEP);
+      else view.go(view.after("next"));
+    }, this.#pause);
+  }
+
+  /** Milliseconds between two events of a sweep, so that all of it takes LONGEST at most. */
+  get #pause() {
+    const { total, forward } = this.view.counted(0);
+    return this.view.stops ? Math.max(LEAST, Math.min(SWEEP, LONGEST / Math.max(1, total - forward))) : SWEEP;
   }
 
   stop() {
@@ -85,19 +93,19 @@ export class Timeline {
     this.bar.playing(true);
     this.#timer = window.setInterval(() => {
       if (view.state.step >= view.state.total) this.stop();
-      else view.go(view.state.step + 1);
+      else view.go(view.after("next"));
     }, BEAT / this.bar.pace);
   }
 
   /** Where the forward half ends: the halves are as long as they have events, but neither is less than a quarter. */
   get #split() {
-    const { total, forward } = this.view.state;
+    const { total, forward } = this.view.counted(0);
     return total ? Math.min(0.75, Math.max(0.25, forward / total)) : 0.5;
   }
 
-  /** Where an event stands on the track, 0 to 1: evenly within each half. @param {number} k */
-  #place(k) {
-    const { total, forward } = this.view.state;
+  /** Where an event stands on the track, 0 to 1: evenly within each half. @param {number} step */
+  #place(step) {
+    const { at: k, total, forward } = this.view.counted(step);
     if (k <= forward) return forward ? (k / forward) * this.#split : 0;
     return this.#split + ((k - forward) / (total - forward)) * (1 - this.#split);
   }
@@ -109,14 +117,16 @@ export class Timeline {
     const at = (e.clientX - box.left) / box.width;
     const far = (/** @type {number} */ k) => Math.abs(this.#place(k) - at);
     let best = 0;
-    for (let k = 1; k <= total; k++) if (far(k) < far(best)) best = k;
+    for (const k of this.view.stops ?? Array.from({ length: total + 1 }, (_, i) => i)) if (far(k) < far(best)) best = k;
     if (best !== step) this.view.go(best);
   }
 
   draw() {
     const { total } = this.view.state;
+    const stops = this.view.stops ?? Array.from({ length: total + 1 }, (_, k) => k);
     const ticks = [];
-    if (total <= TICKS) for (let k = 1; k < total; k++) ticks.push(h("i", { style: `left:${(100 * this.#place(k)).toFixed(2)}%` }));
+    if (stops.length <= TICKS + 1)
+      for (const k of stops.slice(1, -1)) ticks.push(h("i", { style: `left:${(100 * this.#place(k)).toFixed(2)}%` }));
     const split = 100 * this.#split;
     const halves = [
       h("span", { class: "mg-half", style: `width:${split}%` }),
@@ -130,7 +140,7 @@ export class Timeline {
   }
 
   /** @param {Frame} frame */
-  update({ step, total }) {
+  update({ step }) {
     const at = this.#place(step);
     const split = this.#split;
     // Moved and clipped, not laid out: the browser does the rest without asking the page where anything is.
@@ -138,7 +148,8 @@ export class Timeline {
     const clip = (/** @type {number} */ share) => `inset(0 ${100 - 100 * Math.min(1, Math.max(0, share))}% 0 0 round 3px)`;
     this.done.style.clipPath = clip(at / split);
     this.doneBack.style.clipPath = clip((at - split) / (1 - split));
-    this.bar.tell(step, total);
+    const counted = this.view.counted(step);
+    this.bar.tell(counted.at, counted.total);
     const { phase } = this.view.shell;
     this.track.setAttribute("aria-valuenow", String(step));
     this.track.setAttribute("aria-valuetext", `${phase.textContent}: ${this.view.live.text}`);

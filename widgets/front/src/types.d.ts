@@ -264,3 +264,106 @@ export interface Inner {
   out: number;
   picture?: Picture;
 }
+
+export interface Sheet {
+  n: number | number[];
+  x: number;
+  y: number;
+  cw: number;
+  ch: number;
+  r: number;
+  c: number;
+  off: number;
+  lead?: number[];
+  turn?: boolean;
+  label?: [number, number, string, string];
+  ghosts?: number;
+  wrap?: number[];
+  prob?: number[];
+}
+
+export interface Wire {
+  d: string;
+  a: number;
+  b: number;
+  thick?: boolean;
+}
+
+export interface Words {
+  x: number;
+  y: number;
+  t: string;
+  c?: string;
+  a?: string;
+  added?: number[];
+  room?: boolean;
+}
+
+export interface Sign {
+  kind: string;
+  x: number;
+  y: number;
+  n: number;
+  w?: number;
+  h?: number;
+  t?: string;
+  part?: string;
+  rows?: number[];
+  xs?: number[];
+  nodes?: number[][];
+}
+
+export interface Figure {
+  w: number;
+  h: number;
+  sheets: Sheet[];
+  wires: Wire[];
+  words: Words[];
+  signs: Sign[];
+}
+
+export interface Stage {
+  nodes: number[];
+  main: number;
+  group: string;
+  role: string;
+  say: string;
+  back: string;
+  whole: string;
+  wholeback: string;
+}
+
+export interface FormNode {
+  name: string;
+  kind: string;
+  function: string;
+  expr: string;
+  shape: number[];
+  parents: number[];
+  stage: number;
+  array: number;
+  grads: number[][];
+  base?: number[];
+  block?: number[];
+  full?: number[];
+  line?: number;
+  rules?: string[];
+  free?: boolean;
+  whole?: boolean;
+}
+
+export interface FormPlan {
+  kind: string;
+  root: number;
+  nodes: FormNode[];
+  stages: Stage[];
+  figures: Figure[];
+  parts: Record<string, Figure[]>;
+  names: Record<string, string>;
+  lists: Record<string, number[]>;
+  samples: number;
+  heads: number;
+  starts: number[];
+  places: number[];
+  double: boolean;
+}

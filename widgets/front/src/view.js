@@ -4,6 +4,9 @@
 import { put } from "./dom.js";
 import { Files } from "./files.js";
 import { Find } from "./find.js";
+import { readForms } from "./forms/data.js";
+import { FormsPane } from "./forms/pane.js";
+import { FormsScene } from "./forms/scene.js";
 import { Inputs } from "./inputs.js";
 import { listenToKeys } from "./keyboard.js";
 import { Lifecycle } from "./lifecycle.js";
@@ -71,6 +74,7 @@ export class View {
       alive: true,
       wide: false,
       network: null,
+      forms: null,
       sample: 0,
       wires: "sends",
     });
@@ -85,6 +89,7 @@ export class View {
     this.viewport = new Viewport(this);
     this.operations = new Scene(this);
     this.columns = new NetworkScene(this);
+    this.figure = new FormsScene(this);
     this.live = new LiveSentence(this);
     this.source = new SourceLines(this);
     this.timeline = new Timeline(this);
@@ -92,6 +97,7 @@ export class View {
     this.files = new Files(this);
     this.panes = new Panes(this);
     this.network = new NetworkPane(this);
+    this.formsPane = new FormsPane(this);
     this.inputs = new Inputs(this);
     this.packets = new Packets(this);
     listenToKeys(this);
@@ -106,9 +112,28 @@ export class View {
     this.lifecycle.begin();
   }
 
-  /** What the stage shows: the network, or operations. */
+  /** What the stage shows: the network, the figure of a program of Tensors, or operations. */
   get scene() {
-    return this.state.network ? this.columns : this.operations;
+    return this.flowing ?? this.operations;
+  }
+
+  /** A picture that is laid out for its stage, and neither scrolls nor zooms; null: cards. */
+  get flowing() {
+    return this.state.network ? this.columns : this.state.forms ? this.figure : null;
+  }
+
+  /** The steps at which one can stop; null: all. @returns {number[]|null} */
+  get stops() {
+    return this.state.forms ? this.figure.stops : null;
+  }
+
+  /** A step as it is counted: what is closed takes one step. @param {number} step */
+  counted(step) {
+    const { total, forward } = this.state;
+    const { stops } = this;
+    if (!stops) return { at: step, total, forward };
+    const index = (/** @type {number} */ of) => stops.findLastIndex((k) => k <= of);
+    return { at: index(step), total: stops.length - 1, forward: index(forward) };
   }
 
   get state() {
@@ -152,9 +177,10 @@ export class View {
     const step = move(this.model.get("step"), size.total, "");
     const selected = Math.min(this.state.selected, trace.nodes.length - 1);
     const network = readNetwork(this.model.get("network"));
+    const forms = readForms(this.model.get("forms"));
     const looked = first ? (network?.mark?.sample ?? 0) : this.state.sample;
-    const sample = Math.min(looked, Math.max(0, (network?.plan.samples ?? 1) - 1));
-    this.store.prepare({ network, sample });
+    const sample = Math.min(looked, Math.max(0, ((network ?? forms)?.plan.samples ?? 1) - 1));
+    this.store.prepare({ network, forms, sample });
     const picture = /** @type {Picture} */ (parsed(this.model.get("picture")));
     const bands = Math.max(0, this.state.pictures.indexOf(this.state.picture));
     const pictures = [picture, ...(picture.wraps ?? [])];
@@ -171,7 +197,7 @@ export class View {
     this.shownStep = -1;
     const active = this.shell.root.contains(document.activeElement) ? document.activeElement : null;
     const focused = active?.closest(".mg-card, .mg-frame");
-    const onCell = !!active?.closest("[data-cell], [data-columns]"); // asked now: drawing takes it away
+    const onCell = !!active?.closest("[data-cell], [data-columns], .mg-fm-sheet, .mg-fm-branch"); // asked now: drawing takes it away
     this.viewport.choose();
     this.scene.draw();
     this.source.draw();
@@ -179,6 +205,7 @@ export class View {
     this.timeline.draw();
     this.shell.draw();
     this.network.draw();
+    this.formsPane.draw();
     this.lifecycle?.place();
     this.viewport.fitOrKeep();
     if (!this.scene.refocus(onCell) && focused) this.#refocus(focused);
@@ -215,6 +242,7 @@ export class View {
     this.live.update(frame);
     this.panes.update(frame);
     this.network.update(frame);
+    this.formsPane.update(frame);
     this.inputs.update(frame);
     if (!dragging) this.source.mark(this.state.selected >= 0 && this.state.tab === "node" ? this.state.selected : (current?.node ?? -1));
     this.timeline.update(frame);
@@ -280,7 +308,22 @@ export class View {
 
   /** @param {string} what "start", "back", "next" or "end" */
   move(what) {
-    this.jump(move(this.state.step, this.state.total, what));
+    this.jump(this.after(what));
+  }
+
+  /** The step after a move. @param {string} what */
+  after(what) {
+    const { step, total } = this.state;
+    const { stops } = this;
+    if (stops && what === "next") return stops.find((k) => k > step) ?? total;
+    if (stops && what === "back") return stops.findLast((k) => k < step) ?? 0;
+    return move(step, total, what);
+  }
+
+  /** Other steps can be stopped at: the track and the words follow, the event stays. */
+  restop() {
+    this.timeline.draw();
+    this.update();
   }
 
   /** The node of the last event; before the first one, the result. */
@@ -335,6 +378,7 @@ export class View {
   /** Look at another sample. @param {number} sample */
   showSample(sample) {
     this.store.set({ sample });
+    if (this.state.forms) return this.formsPane.way();
     const { open } = this.columns;
     if (open >= 0 && this.answered) this.send({ type: "look", cell: open, sample });
   }

@@ -89,6 +89,7 @@ export class NetworkPane {
     const { shell, state } = this.view;
     const { network } = state;
     shell.root.classList.toggle("mg-net", !!network);
+    this.where.hidden = !!state.forms;
     shell.path.hidden = !network && !this.#there && !this.view.trail.length;
     this.view.timeline.sweep.hidden = !network;
     shell.batch.hidden = !network || network.plan.samples < 2;
@@ -192,9 +193,9 @@ export class NetworkPane {
     this.#drawWay(this.view.state.network);
   }
 
-  /** Is there a network, though its operations are shown? */
+  /** What there is a picture of, though its operations are shown: "network", "figure" or "". */
   get #there() {
-    return !!this.view.model.get("network")?.level;
+    return ["network", "forms"].find((name) => this.view.model.get(name)?.level)?.replace("forms", "figure") ?? "";
   }
 
   /** Where one is, each part of it a way back. @param {Network|null} network */
@@ -204,7 +205,8 @@ export class NetworkPane {
     const way = network ? this.#wayThrough(network) : [];
     if (!network) {
       const { trail } = view;
-      if (this.#there) way.push(["network", () => view.fold("network")], ["operations", () => view.back(-1)]);
+      const there = this.#there;
+      if (there) way.push([there, () => view.fold(there)], ["operations", () => view.back(-1)]);
       else way.push(["whole graph", () => view.back(-1)]);
       trail.forEach(([key, name], k) => {
         const around = k ? trail[k - 1][1] : " ";
@@ -216,7 +218,7 @@ export class NetworkPane {
     const parts = way.flatMap(([text, run], k) => {
       if (k === way.length - 1) return /** @type {(string|HTMLElement)[]} */ ([h("b", { "aria-current": "location" }, text)]);
       if (!run) return [text, " › "];
-      const label = `back to ${text === "network" ? "the network" : text}`;
+      const label = `back to ${["network", "figure"].includes(text) ? `the ${text}` : text}`;
       const b = h("button", { class: "mg-crumb", type: "button", title: `${label} (Escape)`, "aria-label": label }, text);
       view.on(b, "click", run);
       return [b, " › "];

@@ -87,8 +87,7 @@ export class Viewport {
     /** @type {{x: number, y: number, left: number, top: number}|null} */ let from = null;
     view.on(stage, "pointerdown", (/** @type {PointerEvent} */ e) => {
       // A network is as wide as its stage, and who is captured gets the click that opens a neuron.
-      if (view.state.network || /** @type {Element} */ (e.target).closest(".mg-card, .mg-frame") || e.pointerType !== "mouse" || e.button)
-        return;
+      if (view.flowing || /** @type {Element} */ (e.target).closest(".mg-card, .mg-frame") || e.pointerType !== "mouse" || e.button) return;
       from = { x: e.clientX, y: e.clientY, left: stage.scrollLeft, top: stage.scrollTop };
       stage.setPointerCapture(e.pointerId);
     });
@@ -149,7 +148,7 @@ export class Viewport {
 
   /** Not of a network, which is laid out for its stage. @param {number} to */
   #byHand(to) {
-    if (this.view.state.network) return;
+    if (this.view.flowing) return;
     this.fitted = false;
     this.scale(to);
   }
@@ -206,8 +205,8 @@ export class Viewport {
 
   /** Would the picture lose nothing if the panel took `panel` pixels of this width? @param {number} wide @param {number} panel */
   spares(wide, panel) {
-    const { pictures, network } = this.view.state;
-    if (network) return false;
+    const { pictures } = this.view.state;
+    if (this.view.flowing) return false;
     const picture = pictures[0];
     return !picture.w || this.#whole(wide - panel, picture) >= Math.min(ENOUGH, this.#whole(wide, this.#fitting(wide)));
   }
@@ -215,9 +214,10 @@ export class Viewport {
   /** The whole picture. */
   fit() {
     this.fitted = true;
-    this.bar.hidden = !!this.view.state.network;
-    if (this.view.state.network) {
-      this.zoom = this.view.columns.flow((this.stage.clientWidth || 700) - 2);
+    const { flowing } = this.view;
+    this.bar.hidden = !!flowing;
+    if (flowing) {
+      this.zoom = flowing.flow((this.stage.clientWidth || 700) - 2);
       return this.#moved();
     }
     const { picture, pictures } = this.view.state;
@@ -227,7 +227,7 @@ export class Viewport {
 
   /** After a new picture or another width: fit, unless the reader has zoomed. */
   fitOrKeep() {
-    if (this.fitted || this.view.state.network) this.fit();
+    if (this.fitted || this.view.flowing) this.fit();
     else this.scale(this.zoom);
   }
 

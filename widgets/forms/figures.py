@@ -1,0 +1,1462 @@
+"""Where everything in a figure stands, for stages of different widths.
+
+A figure is laid out for a width and never scaled to it: the cells get smaller, from one list of sizes, until it fits. The browser
+(front/src/forms/) and the stored picture (picture.py) draw what is said here, and decide nothing about places themselves.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NotRequired, TypedDict, cast
+
+from minigrad.tracing.forms import Attention, CrossEntropy, Finder, Forms, Lane, Layer, Layers, Link, Recurrence
+
+from .names import Names, module_of, short
+from .stages import counted
+
+SIZES = (30, 28, 26, 24, 22, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
+MONO, SANS = 7.3, 6.2  # pixels of a character
+NARROW = 560  # pixels; a narrower figure runs down
+
+
+class Sheet(TypedDict):
+    """The numbers of a tensor as a heat map."""
+
+    n: int | list[int]  # the node; one for each head, if heads are tensors of their own
+    x: float
+    y: float
+    cw: float  # of a cell
+    ch: float
+    r: int
+    c: int
+    off: int  # where it begins in the tensor
+    lead: NotRequired[list[int]]  # how much further the next sample begins, how many there are, and the same for heads
+    turn: NotRequired[bool]  # rows are drawn as columns
+    label: NotRequired[tuple[float, float, str, str]]  # x, y, anchor, text
+    ghosts: NotRequired[int]  # sheets behind it
+    wrap: NotRequired[list[int]]  # rows and columns of a tensor that is stretched over the sheet
+    prob: NotRequired[list[int]]  # probabilities, as blue: the node of the targets, and how many rows a sample has
+
+
+class Wire(TypedDict):
+    d: str
+    a: int  # what flows along it
+    b: int  # what it flows into
+    thick: NotRequired[bool]
+
+
+class Words(TypedDict):
+    x: float
+    y: float
+    t: str
+    c: NotRequired[str]  # "s" soft and small, "m" a name
+    a: NotRequired[str]  # anchor
+    added: NotRequired[list[int]]  # shown going back only: how many of the uses of these parameters were added
+    room: NotRequired[bool]
+
+
+class Sign(TypedDict):
+    """Anything else: "loss" a card, "plus" an addition, "curve" an activation, "branch" of a lane, "bars" of a loss, "norms" in time."""
+
+    kind: str
+    x: float
+    y: float
+    n: int
+    w: NotRequired[float]
+    h: NotRequired[float]
+    t: NotRequired[str]
+    part: NotRequired[str]
+    rows: NotRequired[list[float]]
+    xs: NotRequired[list[float]]
+    nodes: NotRequired[list[list[int]]]
+
+
+class Figure(TypedDict):
+    w: float
+    h: float
+    sheets: list[Sheet]
+    wires: list[Wire]
+    words: list[Words]
+    signs: list[Sign]
+
+
+@dataclass
+class Place:
+    """A sheet that was put down."""
+
+    n: int
+    x: float
+    y: float
+    w: float
+    h: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.w
+
+    @property
+    def mid(self) -> float:
+        return self.y + self.h / 2
+
+    @property
+    def centre(self) -> float:
+        return self.x + self.w / 2
+
+
+def largest(fits: Callable[[float], float], room: float, sizes: Sequence[float] = SIZES) -> float:
+    """The largest cell with which something fits."""
+    return next((c for c in sizes if fits(c) <= room), sizes[-1])
+
+
+def product(sizes: Sequence[int]) -> int:
+    return math.prod(sizes)
+
+
+class Draw:
+    """A figure that is being laid out."""
+
+    def __init__(self, owner: Figures, w: float):
+        self.o, self.w, self.h = owner, w, 0.0
+        self.sheets: list[Sheet] = []
+        self.wires: list[Wire] = []
+        self.words: list[Words] = []
+        self.signs: list[Sign] = []
+
+    def text(self, x: float, y: float, t: str, c: str = "", a: str = "", **more: Any) -> None:
+        said = Words(x=round(x, 1), y=round(y, 1), t=t)
+        said.update(cast(Words, {k: v for k, v in (("c", c), ("a", a)) if v} | more))
+        self.words.append(said)
+        self.h = max(self.h, y + 4)
+
+    def wire(self, d: str, a: int, b: int, thick: bool = False) -> None:
+        self.wires.append({"d": d, "a": self.o.finder.peel(a), "b": b} | ({"thick": True} if thick else {}))  # type: ignore[arg-type]
+
+    def sign(self, kind: str, x: float, y: float, n: int, **more: Any) -> None:
+        self.signs.append(Sign(kind=kind, x=round(x, 1), y=round(y, 1), n=n, **more))  # type: ignore[typeddict-item]
+
+    def sheet(
+        self, n: int, x: float, y: float, cw: float, ch: float = 0, *, label: str | None = None, sub: str | None = None, mid: bool = False,
+        right: bool = False, side: str = "", plane: int = -1, strip: bool = False, turn: bool = False, alone: bool = False,
+        others: Sequence[int] = (),
+    ) -> Place:  # fmt: skip
+        """Put the numbers of a node down. label: None its name, "" none; sub: the words below, None its shape, "" none; plane: one of
+        the leading planes, where each sample has several; strip: one row, upright; turn: rows as columns; alone: no other sheets behind."""
+        ch = ch or cw
+        shape = self.o.shapes[n]
+        r, c, off, lead = self._lead(shape, plane)
+        if strip:
+            rows = product(shape[:-1]) if shape else 1
+            c, r, off = 1, (shape[-1] if shape else 1), 0
+            lead = [r, rows, 0, 1] if rows > 1 else []
+        rows, columns = (c, r) if turn else (r, c)
+        w, h = columns * cw, rows * ch
+        sheet = Sheet(
+            n=[n, *others] if others else n,
+            x=round(x, 1),
+            y=round(y, 1),
+            cw=round(cw, 2),
+            ch=round(ch, 2),
+            r=rows,
+            c=columns,
+            off=off,
+        )
+        if lead:
+            sheet["lead"] = lead
+        if turn:
+            sheet["turn"] = True
+        count = len(others) + 1 if others else 1
+        if lead and plane < 0 and not strip:
+            count *= lead[1] * lead[3]
+        ghosts = 0 if alone else min(2, count - 1)
+        if ghosts:
+            sheet["ghosts"] = ghosts
+        lift = ghosts * (4 if cw > 8 else 3)
+        name = short(self.o.name(n)) if label is None else label
+        if name:
+            at = x + (w / 2 if mid else w if right else 0)
+            sheet["label"] = (
+                round(at, 1),
+                round(y - 6 - lift, 1),
+                "middle" if mid else "end" if right else "start",
+                name,
+            )
+        self.sheets.append(sheet)
+        self.h = max(self.h, y + h + 3)
+        if side:
+            self.text(x + w + 7 + lift, y + h / 2 + 4, side, "s")
+        elif sub != "":
+            self.text(
+                x + (w / 2 if mid else 0),
+                y + h + 14,
+                sub if sub is not None else self.o.sized(n, rows, columns),
+                "s",
+                "middle" if mid else "",
+            )
+        return Place(n, x, y, w, h)
+
+    def _lead(self, shape: Sequence[int], plane: int) -> tuple[int, int, int, list[int]]:
+        """Rows and columns of one sheet, where it begins, and how the sample and the head move it."""
+        r, c = (shape[-2] if len(shape) > 1 else 1), (shape[-1] if shape else 1)
+        outer, size = list(shape[:-2]), r * c
+        if not outer:
+            return r, c, 0, []
+        if plane >= 0:  # of a convolution: planes of a sample
+            samples, planes = product(outer[:-1]), outer[-1]
+            return r, c, plane * size, ([planes * size, samples, 0, 1] if samples > 1 else [])
+        if len(outer) == 1:
+            return r, c, 0, [size, outer[0], 0, 1] if outer[0] > 1 else []
+        heads, samples = outer[-1], product(outer[:-1])
+        return r, c, 0, [heads * size, samples, size, heads] if heads * samples > 1 else []
+
+    def loss(self, x: float, y: float, w: float = 92) -> None:
+        """The card of the result."""
+        self.sign("loss", x, y - 25, self.o.finder.root, w=round(w, 1), h=50, t=self.o.name(self.o.finder.root))
+        self.h = max(self.h, y + 28)
+
+    def figure(self) -> Figure:
+        return Figure(
+            w=round(self.w),
+            h=math.ceil(self.h + 2),
+            sheets=self.sheets,
+            wires=self.wires,
+            words=self.words,
+            signs=self.signs,
+        )
+
+
+def p(*numbers: float | str) -> str:
+    """A path."""
+    return "".join(x if isinstance(x, str) else f" {round(x, 1):g}" for x in numbers).strip()
+
+
+class Figures:
+    """Lays out the figures of a program."""
+
+    def __init__(self, finder: Finder, forms: Forms, names: Names, shapes: list[list[int]]):
+        self.finder, self.forms, self.names, self.shapes = finder, forms, names, shapes
+        self.titles: dict[str, str] = {}
+        self.lists: dict[str, list[int]] = {}
+        self.samples, self.heads = 1, 1
+
+    def name(self, i: int) -> str:
+        return self.names.all[i]
+
+    def sized(self, n: int, r: int, c: int) -> str:
+        """The shape of a sheet, in words."""
+        return f"{r} × {c}"
+
+    def all(self, widths: Sequence[float]) -> dict[str, list[Figure]]:
+        """The figures of the whole ("") and of what opens, each for these widths; where nothing changes, once."""
+        figure = self.forms.figure
+        wholes: dict[str, Callable[[float], Figure]] = {"": self.whole}
+        if isinstance(figure, Lane):
+            for k, link in enumerate(figure.links):
+                self.titles[f"link{k}"] = link.name or f"branch {k + 1}"
+                if link.form:
+                    wholes[f"link{k}"] = lambda w, link=link: self.branch(link, w)  # type: ignore[misc]
+                else:
+                    self.lists[f"link{k}"] = [i for i in link.operations if not self.finder.free(i)]
+        elif isinstance(figure, Recurrence):
+            state = self.name(figure.turns[-1].state)
+            for t, turn in enumerate(figure.turns):
+                self.titles[f"turn{t}"] = f"{counted(state, t + 1)}, step {t + 1} of {len(figure.turns)}"
+                self.lists[f"turn{t}"] = [i for i in turn.operations if not self.finder.free(i)]
+        out: dict[str, list[Figure]] = {}
+        for key, make in wholes.items():
+            out[key] = []
+            for w in widths:
+                new = make(w)
+                if out[key] and new["w"] > w and out[key][-1]["w"] > w:
+                    out[key][-1] = new
+                elif not out[key] or _content(new) != _content(out[key][-1]):
+                    out[key].append(new)
+        for sheet in (s for fs in out.values() for f in fs[:1] for s in f["sheets"]):
+            if lead := sheet.get("lead"):
+                self.samples, self.heads = max(self.samples, lead[1]), max(self.heads, lead[3])
+            if isinstance(sheet["n"], list):
+                self.heads = max(self.heads, len(sheet["n"]))
+        return out
+
+    def whole(self, w: float) -> Figure:
+        figure, loss, tail = self.forms.figure, self.forms.loss, self.forms.tail
+        if isinstance(figure, Attention):
+            return self.attention(figure, w)
+        if isinstance(figure, Recurrence):
+            return self.recurrence(figure, w, tail, loss)
+        if isinstance(figure, Lane):
+            return self.lane(figure, w, tail, loss)
+        return self.layers(figure, w, loss)
+
+    def branch(self, link: Link, w: float) -> Figure:
+        if isinstance(link.form, Attention):
+            return self.attention(link.form, w, inner=True)
+        assert link.form
+        return self.layers(link.form, w, None, inner=True)
+
+    def weight_of(self, i: int) -> int:
+        """The weight of a product, as the product reads it."""
+        of = [
+            k
+            for k in self.finder.parents[i]
+            if self.finder.parameter(self.finder.peel(k)) and len(self.finder.shape(self.finder.peel(k))) == 2
+        ]
+        return of[0] if of else -1
+
+    # Attention: x, q, scores, masked, weights, out in one row, kᵀ above the scores, v above out
+
+    def attention(self, a: Attention, w: float, inner: bool = False) -> Figure:
+        return AttentionFigure(self, a, w, inner).figure()
+
+    # Layers: rows are samples, through all of them
+
+    def layers(self, f: Layers, w: float, loss: CrossEntropy | None, inner: bool = False) -> Figure:
+        if any(x.kind == "conv" for x in f.layers):
+            return PlanesFigure(self, f, w, loss, inner).figure()
+        return LayersFigure(self, f, w, loss, inner).figure()
+
+    def recurrence(self, f: Recurrence, w: float, tail: Layers | None, loss: CrossEntropy | None) -> Figure:
+        return RecurrenceFigure(self, f, w, tail, loss).figure()
+
+    def lane(self, f: Lane, w: float, tail: Layers | None, loss: CrossEntropy | None) -> Figure:
+        return LaneFigure(self, f, w, tail, loss).figure()
+
+
+def _content(figure: Figure) -> str:
+    return json.dumps({**figure, "w": 0})
+
+
+class AttentionFigure(Draw):
+    GAPS = dict(x=44, q=18, mask=48, weights=20, out=20, then=64)
+
+    def __init__(self, o: Figures, a: Attention, w: float, inner: bool):
+        super().__init__(o, w)
+        self.a, self.inner, finder = a, inner, o.finder
+        scaled = [
+            i for i in a.between if i not in a.masking and i < a.weights and finder.functions[i] not in ("exp", "sum")
+        ]
+        self.scores = scaled[-1] if scaled else a.scores
+        self.masked = a.masked[-1] if a.masked else -1
+        if self.masked >= 0 and self.scores > self.masked:
+            self.scores, self.masked = a.scores, max(self.scores, self.masked)
+        self.rows, self.keys = o.shapes[self.scores][-2:]
+        self.d, self.dv = o.shapes[a.q][-1], o.shapes[a.v][-1]
+        self.x = self._input()
+        self.one = len(set(a.made_by.values())) == 1 and len(a.made_by) == 3  # one product makes q, k and v
+        self.last = a.then[-1] if a.then else None
+        self.end = self._wider(self.last.op, self.last.out) if self.last else a.joined
+        self.wide = {
+            "x": o.shapes[self.x][-1] if self.x >= 0 else 0,
+            "then": o.shapes[self.end][-1] if self.end >= 0 else 0,
+        }
+        self.gs = 8 if len(o.shapes[a.scores]) > 2 or a.heads else 0
+        self.narrow = w < NARROW
+        self._place()
+
+    def _wider(self, op: int, out: int) -> int:
+        """Of the same numbers in two shapes, the one that says which sample a row belongs to."""
+        return out if len(self.o.shapes[out]) > len(self.o.shapes[op]) else op
+
+    def _input(self) -> int:
+        """What q is made of."""
+        finder = self.o.finder
+        if "q" not in self.a.made_by:
+            return -1
+        of = [k for k in finder.parents[self.a.made_by["q"]] if not finder.parameter(finder.peel(k))]
+        if not of:
+            return -1
+        x, below = of[0], finder.peel(of[0])
+        return below if len(finder.shape(below)) > len(finder.shape(x)) else x
+
+    def _others(self, role: str) -> list[int]:
+        """The same tensor of the other heads."""
+
+        def of(head: Attention) -> int:
+            if role == "scores":
+                at = self.a.between.index(self.scores) if self.scores in self.a.between else -1
+                return head.between[at] if at >= 0 else head.scores
+            if role == "masked":
+                return head.between[self.a.between.index(self.masked)]
+            return int(getattr(head, role))
+
+        return [of(head) for head in self.a.heads]
+
+    def _total(self, c: float) -> float:
+        g, masked = self.GAPS, self.masked >= 0
+        cells = self.wide["x"] + self.d + self.keys * (3 if masked else 2) + self.dv + self.wide["then"]
+        gaps = (
+            (g["x"] if self.wide["x"] else 0)
+            + g["q"]
+            + (g["mask"] if masked else 0)
+            + g["weights"]
+            + g["out"]
+            + (g["then"] if self.wide["then"] else 0)
+        )
+        return cells * c + gaps + 14
+
+    def _first_row(self, c: float) -> float:
+        return (
+            (self.wide["x"] + self.d + self.keys * (2 if self.masked >= 0 else 1)) * c
+            + (46 if self.wide["x"] else 0)
+            + 22
+            + 52
+            + 10
+        )
+
+    def _second_row(self, c: float) -> float:
+        return (self.keys + self.dv + self.wide["then"]) * c + 30 + (46 if self.wide["then"] else 0) + 24
+
+    def _place(self) -> None:
+        narrow = self.narrow
+        c = (
+            largest(lambda c: max(self._first_row(c), self._second_row(c)), self.w - 6, (10, 9, 8, 7, 6, 5, 4, 3))
+            if narrow
+            else largest(self._total, self.w - 8)
+        )
+        gaps = 6 if self.wide["x"] else 5
+        stretch = 0.0 if narrow else min(34.0, max(0.0, (self.w - 8 - self._total(c)) / gaps))
+        g = {k: v + stretch for k, v in self.GAPS.items()}
+        if narrow:
+            g |= {"x": 46, "q": 22, "mask": 52, "out": 30, "then": 46}
+        half = 26 if not self.one and self.x >= 0 else 8
+        d, gs, keys = self.d, self.gs, self.keys
+        above = 48 + 2 * gs
+        y = max(above + d * c, 30 + gs + d * c / 2 + half) if narrow else max(above + keys * c, above + d * c + half)
+        self.y, self.c, self.gap = y + 6, c, g
+        x = 4.0
+        first = None
+        if self.x >= 0:
+            first = self.sheet(self.x, x, self.y, c, sub=f"{self.rows} × {self.wide['x']}")
+            x = first.right + g["x"]
+        q = self.sheet(self.a.q, x, self.y, c, label=self._called(self.a.q, "q"), others=self._others("q"))
+        x = q.right + g["q"]
+        kt = self.sheet(
+            self.a.kt, x, self.y - 28 - gs - d * c, c, label=self._kt(), side=f"{d} × {keys}", others=self._others("kt")
+        )
+        scores = self.sheet(
+            self.scores, x, self.y, c, label=self._called(self.scores, "scores"), others=self._others("scores")
+        )
+        x = scores.right
+        mid = scores.mid
+        left, before = scores, self.scores
+        if self.masked >= 0:
+            left = self._mask(x, mid, g["mask"])
+            x, before = left.right, self.masked
+        below = self.y
+        if narrow:
+            below = self.y + self.rows * c + max(keys * c + 62 + 2 * gs, 84)
+            turn = self.y + self.rows * c + 26
+            self.wire(
+                p(
+                    "M",
+                    x + 2,
+                    mid,
+                    "h5q5 0 5 5V",
+                    turn - 6,
+                    "q0 6 -6 6H20q-6 0 -6 6V",
+                    below + self.rows * c / 2 - 6,
+                    "q0 6 6 6H22",
+                ),
+                before,
+                self.a.weights,
+            )
+            x = 24.0
+        else:
+            self.wire(p("M", x + 3, mid, "H", x + g["weights"] - 3), before, self.a.weights)
+            x += g["weights"]
+        weights = self.sheet(
+            self.a.weights, x, below, c, label=self._called(self.a.weights, "weights"), others=self._others("weights")
+        )
+        x = weights.right + g["out"]
+        v = self.sheet(
+            self.a.v,
+            x,
+            below - 28 - gs - keys * c,
+            c,
+            label=self._called(self.a.v, "v"),
+            sub="",
+            others=self._others("v"),
+        )
+        out = self.sheet(self.a.out, x, below, c, label=self._called(self.a.out, "out"), others=self._others("out"))
+        self.wire(p("M", q.right + 3, mid, "H", scores.x - 4), self.a.q, self.scores)
+        self.wire(p("M", kt.centre, kt.y + kt.h + 3, "V", self.y - 19 - gs), self.a.kt, self.scores)
+        self.wire(p("M", weights.right + 3, weights.mid, "H", out.x - 4), self.a.weights, self.a.out)
+        self.wire(p("M", v.centre, v.y + v.h + 3, "V", below - 19 - gs), self.a.v, self.a.out)
+        if first:
+            self._projections(first, q, kt, v, scores, mid)
+        self._ends(out, below)
+
+    def _called(self, n: int, role: str) -> str:
+        return short(self.o.name(n)) if self.o.finder.nodes[n]["named"] else role
+
+    def _kt(self) -> str:
+        k = self.a.k
+        return (self.o.name(k) if self.o.finder.nodes[k]["named"] else "k") + "ᵀ"
+
+    def _mask(self, x: float, mid: float, gap: float) -> Place:
+        keys, rows = self.keys, self.rows
+        if self.a.mask >= 0:
+            r, c = ([1, 1, *self.o.shapes[self.a.mask]])[-2:]
+            cell = min(self.c * 0.5, 9, (self.GAPS["mask"] - 12) / max(c, 1), 9 * 6 / max(r, 1))
+            at = x + (gap - c * cell) / 2
+            self.sheet(self.a.mask, at, mid - r * cell - 14, cell, label="mask", sub="", mid=True, alone=True)
+            self.wire(p("M", at + c * cell / 2, mid - 13, "V", mid - 3), self.a.mask, self.masked)
+        self.wire(p("M", x + 3, mid, "H", x + gap - 4), self.scores, self.masked)
+        assert keys and rows
+        return self.sheet(
+            self.masked,
+            x + gap,
+            self.y,
+            self.c,
+            label=self._called(self.masked, "masked"),
+            others=self._others("masked"),
+        )
+
+    def _chip(self, n: int, x: float, y: float, cell: float, label: str, right: float = 0) -> Place:
+        """A small sheet on a wire, its middle at (x, y)."""
+        r, c = self.o.shapes[n][-2:]
+        self.sign(
+            "ground", x - c * cell / 2 - 4, y - r * cell / 2 - 4, n, w=round(c * cell + 8, 1), h=round(r * cell + 8, 1)
+        )
+        return self.sheet(n, x - c * cell / 2, y - r * cell / 2, cell, label=label, sub="", mid=True, alone=True)
+
+    def _projections(self, first: Place, q: Place, kt: Place, v: Place, scores: Place, mid: float) -> None:
+        a, o, gs = self.a, self.o, self.gs
+        made = a.made_by
+        over = kt.mid
+        high = min(kt.y - 26 - gs, v.y + 14)
+        if self.one:
+            i = made["q"]
+            weight = o.weight_of(i)
+            if weight < 0:
+                return
+            r, c = o.shapes[weight][-2:]
+            cell = min(5.0, first.w / c, (self.y - 60) / r)
+            self.sheet(
+                weight, first.x, self.y - 32 - gs - r * cell, cell, label=short(o.name(weight)), sub="", alone=True
+            )
+            self.wire(p("M", first.x + c * cell / 2, self.y - 21 - gs, "V", self.y - 29 - gs), weight, i)
+            self.wire(p("M", first.right + 3, mid, "H", q.x - 4), i, a.q)
+            at, far = first.right + (q.x - first.right) * 0.55, first.right + (q.x - first.right) * 0.25
+            self.wire(p("M", at, mid, "V", over + 7, "q0 -7 7 -7H", kt.x - 4), i, a.k)
+            if not self.narrow:
+                self.wire(p("M", far, mid, "V", high + 7, "q0 -7 7 -7H", v.x - 4), i, a.v)
+            return
+        weights = {role: o.weight_of(i) for role, i in made.items()}
+        weights = {role: i for role, i in weights.items() if i >= 0}
+        size = max((max(o.shapes[i][-2:]) for i in weights.values()), default=1)
+        cell = max(1.6, min(7.0, self.c * 0.45, 30 / size if size else 7, 56 / size))
+        if "q" in weights:
+            self.wire(p("M", first.right + 3, mid, "H", q.x - 4), self.x, made["q"])
+            self._chip(weights["q"], (first.right + q.x) / 2, mid, cell, self._weight(weights["q"]))
+        if "k" in weights:
+            at = first.right - self.c * 1.5
+            self.wire(p("M", at, self.y - 3, "V", over + 7, "q0 -7 7 -7H", kt.x - 4), self.x, made["k"])
+            self._chip(weights["k"], (max(at, q.x - 20) + kt.x) / 2, over, cell, self._weight(weights["k"]))
+        if "v" in weights and not self.narrow:
+            at = first.x + self.c * 1.5 + 12
+            self.wire(p("M", at, self.y - 3, "V", high + 7, "q0 -7 7 -7H", v.x - 4), self.x, made["v"])
+            self._chip(weights["v"], (scores.right + v.x) / 2, max(high, 40), cell, self._weight(weights["v"]))
+        elif "v" in weights:
+            r, c = o.shapes[weights["v"]][-2:]
+            at = v.right + 34 + c * cell / 2
+            self.wire(p("M", at + c * cell / 2 + 24, v.mid, "H", v.right + 4), self.x, made["v"])
+            self._chip(weights["v"], at, v.mid, cell, self._weight(weights["v"]))
+            self.text(at + c * cell / 2 + 28, v.mid + 4, "x", "m")
+
+    def _weight(self, n: int) -> str:
+        return short(self.o.name(n)).replace(".weight", "").removeprefix("…").split(".")[-1]
+
+    def _ends(self, out: Place, below: float) -> None:
+        o, c = self.o, self.c
+        mid = below + self.rows * c / 2
+        if self.end >= 0:
+            gap = self.gap["then"]
+            x = out.right
+            op = self.last.op if self.last else self.end
+            self.wire(p("M", x + 3, mid, "H", x + gap - 4), self.a.out, op)
+            if self.last and self.last.factor >= 0:
+                r, k = o.shapes[self.last.factor][-2:]
+                self._chip(
+                    self.last.factor,
+                    x + gap / 2 + self.gs / 2,
+                    mid,
+                    max(1.6, min(5.0, (gap - self.gs - 20) / k, 56 / r)),
+                    self._weight(self.last.factor),
+                )
+            out = self.sheet(self.end, x + gap, below, c, sub=f"{self.rows} × {self.wide['then']}")
+        if self.inner:
+            return
+        x = min(self.w - 94, max(4.0, out.centre - 46))
+        y = below + self.rows * c + 60
+        self.wire(p("M", out.centre, below + self.rows * c + 20, "V", y - 28), out.n, o.finder.root)
+        self.loss(x, y, 92)
+
+
+class LayersFigure(Draw):
+    GAP = 15
+
+    def __init__(self, o: Figures, f: Layers, w: float, loss: CrossEntropy | None, inner: bool):
+        super().__init__(o, w)
+        self.cross, self.inner = loss, inner
+        self.columns = self._columns(f)
+        first = self.columns[0][0]
+        self.rows = o.shapes[first][-2] if len(o.shapes[first]) > 1 else 1
+        self.classes = o.shapes[loss.logits][-1] if loss else 0
+        self.tallest = max((o.shapes[x.factor][-2] for _, x, _ in self.columns if x and x.kind == "linear"), default=0)
+        self.place()
+
+    def _columns(self, f: Layers) -> list[tuple[int, Layer | None, str]]:
+        """Sheet, layer and name of each column; a bias belongs to the product before it."""
+        o, finder = self.o, self.o.finder
+        below = finder.peel(f.x)
+        x = (
+            below
+            if len(finder.shape(below)) >= len(finder.shape(f.x))
+            and product(finder.shape(below)) == product(finder.shape(f.x))
+            else f.x
+        )
+        if finder.shape(x)[-1:] != finder.shape(f.x)[-1:]:
+            x = f.x
+        out: list[tuple[int, Layer | None, str]] = [(x, None, short(o.name(x)))]
+        for layer in f.layers:
+            if layer.kind == "bias" and len(out) > 1:
+                before = out[-1][1]
+                assert before
+                layer = Layer(
+                    "linear", layer.op, layer.out, before.x, before.function, before.weight, before.factor, layer.bias
+                )
+                out.pop()
+            wider = layer.out if len(finder.shape(layer.out)) > len(finder.shape(layer.op)) else layer.op
+            out.append((wider, layer, self._named(layer, wider)))
+        return out
+
+    def _named(self, layer: Layer, n: int) -> str:
+        node = self.o.finder.nodes[n]
+        module = module_of(self.o.finder.nodes[layer.op]).split(".")[-1]
+        if node["named"]:
+            return node["label"]
+        return layer.function if layer.kind == "activation" else module or ("norm" if layer.kind == "norm" else "z")
+
+    def wide(self, k: int, c: float) -> float:
+        return max(self.o.shapes[self.columns[k][0]][-1] * c, len(self.columns[k][2]) * MONO + 1)
+
+    def total(self, c: float) -> float:
+        cells = sum(self.wide(k, c) for k in range(len(self.columns))) + self.classes * c
+        ends = max(0.0, 60 - self.classes * 9) + 80 if self.cross else 0 if self.inner else 110
+        return cells + (len(self.columns) - 1 + (1 if self.cross else 0)) * self.GAP + ends + 8
+
+    def place(self) -> None:
+        if len(self.columns) > 3 and self.total(9) > self.w - 8:
+            return self.downwards()
+        rows, tall = self.rows, self.tallest
+        c = largest(lambda c: 1e9 if (rows + tall + 3) * c > 430 and c > 4 else self.total(c), self.w - 8)
+        gap = self.GAP + min(34.0, max(0.0, (self.w - 8 - self.total(c)) / (len(self.columns) + 1)))
+        y = 24 + (tall + 1) * c + 42 + (0 if tall else -30)
+        mid, x = y + rows * c / 2, 4.0
+        before: Place | None = None
+        long_ = any(
+            x
+            and x.kind == "linear"
+            and len(short(self.o.name(x.factor))) * MONO > self.o.shapes[x.factor][-1] * c + gap
+            for _, x, _ in self.columns
+        )
+        for k, (n, layer, name) in enumerate(self.columns):
+            here = self.sheet(n, x, y, c, label=name)
+            if before and layer:
+                self.wire(p("M", before.right + 3, mid, "H", here.x - 4), before.n, layer.op)
+                self._above(layer, here, y, c, long_)
+            before = here
+            x += self.wide(k, c) + gap
+        assert before
+        if self.cross:
+            self.probabilities(x, y, c, self.rows, before)
+        elif not self.inner:
+            self._result(before, x, mid)
+        self.h = max(self.h, y + rows * c + 20)
+
+    def _result(self, before: Place, x: float, mid: float) -> None:
+        at = min(max(x, before.right + 12), self.w - 94)
+        self.wire(p("M", before.right + 3, mid, "H", at - 2), before.n, self.o.finder.root)
+        self.loss(at, mid, 92)
+
+    def _above(self, layer: Layer, here: Place, y: float, c: float, long_: bool) -> None:
+        o = self.o
+        if layer.kind == "linear":
+            r = o.shapes[layer.factor][-2]
+            top = y - 30 - (c + 8 if layer.bias >= 0 else 0) - r * c
+            name = short(o.name(layer.factor))
+            self.sheet(layer.factor, here.x, top, c, label=name.split(".")[-1] if long_ else name, sub="", alone=True)
+            if layer.bias >= 0:
+                self.sheet(layer.bias, here.x, y - 28 - c, c, label="", sub="", alone=True)
+            self.wire(p("M", here.centre, y - 26, "V", y - 18), layer.factor, layer.op)
+        elif layer.kind == "activation":
+            self.sign("curve", here.centre, y - 52, layer.op, t=layer.function)
+
+    def probabilities(self, x: float, y: float, c: float, rows: int, before: Place | None, near: float = 56) -> None:
+        """Softmax rows against their targets, a bar for each row, and the loss."""
+        cross = self.cross
+        assert cross
+        total = product(self.o.shapes[cross.logp][:-1])
+        k = self.classes
+        lead = [rows * k, total // rows, 0, 1] if rows < total else []
+        sheet = Sheet(
+            n=cross.logp,
+            x=round(x, 1),
+            y=round(y, 1),
+            cw=c,
+            ch=c,
+            r=rows,
+            c=k,
+            off=0,
+            prob=[cross.target, rows],
+            label=(x, y - 6, "start", "softmax"),
+        )
+        if lead:
+            sheet["lead"] = lead
+        self.sheets.append(sheet)
+        if before:
+            self.wire(p("M", before.right + 3, y + rows * c / 2, "H", x - 4), before.n, cross.logp)
+        self.text(x, y + rows * c + 14, "ring: target", "s")
+        bars = x + max(k * c + 12, 60)
+        room = max(30.0, min(70.0, self.w - bars - 6))
+        self.sign("bars", bars, y, cross.logp, w=round(room, 1), h=c, rows=[cross.target, rows, k, total])
+        self.text(bars, y - 6, "−log p", "m")
+        at = min(self.w - 90, bars)
+        end = y + rows * c + near
+        self.wire(p("M", min(bars + room / 2, at + 42), y + rows * c + 4, "V", end - 28), cross.logp, cross.loss)
+        self.loss(at, end, 86)
+
+    def downwards(self) -> None:
+        """Where there is no room for columns: each layer below the one before, its weight to the right."""
+        o = self.o
+        y = 26.0
+
+        def wide(c: float) -> float:
+            return (
+                max(
+                    o.shapes[n][-1] + (o.shapes[x.factor][-1] if x and x.kind == "linear" else 0)
+                    for n, x, _ in self.columns
+                )
+                * c
+                + 60
+            )
+
+        c = largest(wide, self.w, (9, 8, 7, 6, 5, 4, 3))
+        before: Place | None = None
+        for n, layer, name in self.columns:
+            tall = self.rows
+            if layer and layer.kind == "linear":
+                r, k = o.shapes[layer.factor][-2:]
+                self.sheet(
+                    layer.factor,
+                    self.w - 8 - k * c,
+                    y,
+                    c,
+                    label=short(o.name(layer.factor)).split(".")[-1],
+                    sub="",
+                    right=True,
+                    alone=True,
+                )
+                tall = max(tall, r)
+            here = self.sheet(n, 4, y, c, label=name)
+            if layer and layer.kind == "linear":
+                self.wire(
+                    p("M", self.w - 12 - k * c, y + min(tall, self.rows) * c / 2, "H", here.right + 4),
+                    layer.factor,
+                    layer.op,
+                )
+            elif layer and layer.kind == "activation" and self.w - here.right > 76:
+                self.sign("curve", min(self.w - 30, here.right + 46), here.mid, layer.op, t=layer.function)
+            if before and layer:
+                self.wire(p("M", 16, before.y + before.h + 18, "V", y - 19), before.n, layer.op)
+            before = here
+            y += tall * c + 46
+        assert before
+        if self.cross:
+            self.probabilities(before.right + 40, before.y, c, self.rows, before)
+        elif not self.inner:
+            self.wire(p("M", before.right + 3, before.mid, "H", self.w - 98), before.n, o.finder.root)
+            self.loss(self.w - 96, before.mid, 92)
+
+
+class PlanesFigure(LayersFigure):
+    """A sheet for each channel, kernels at their planes; what follows a flatten is a standing weight."""
+
+    def _columns(self, f: Layers) -> list[tuple[int, Layer | None, str]]:
+        self.source = self.o.finder.peel(f.x) if len(self.o.shapes[self.o.finder.peel(f.x)]) == 4 else f.x
+        columns = super()._columns(f)
+        return [(self.source, None, short(self.o.name(self.source))), *columns[1:]]
+
+    def place(self) -> None:
+        shape = self.o.shapes
+        self.planes = [(n, x, name) for n, x, name in self.columns if len(shape[n]) == 4]
+        self.dense = [(n, x, name) for n, x, name in self.columns if len(shape[n]) < 4]
+        self.shown = {n: min(shape[n][1], 8) for n, *_ in self.planes}
+        (self.down if self.w < 700 else self.across)()
+
+    def _kernel(self, layer: Layer | None) -> list[int]:
+        return self.o.shapes[layer.weight] if layer and layer.kind == "conv" else []
+
+    def _name(self, layer: Layer | None, name: str, n: int) -> str:
+        return (
+            {"pool": "max pool" if layer and "max" in layer.function else "mean pool"}.get(layer.kind, name)
+            if layer
+            else name
+        )
+
+    def _sub(self, n: int) -> str:
+        k, h, w = self.o.shapes[n][1:]
+        return f"{k} × {h} × {w}" + (f", {self.shown[n]} shown" if self.shown[n] < k else "")
+
+    def across(self) -> None:
+        shape = self.o.shapes
+        tail = sum(
+            max(14, shape[x.factor][-1] * 10) + 40 for _, x, _ in self.dense if x is not None and x.kind == "linear"
+        )
+
+        def wide(c: float) -> float:
+            if max(self.shown[n] * (shape[n][2] * c + 14) for n, *_ in self.planes) > 440 and c > 4:
+                return 1e9
+            gaps = sum(34 + (self._kernel(x)[3] * c + 24 if self._kernel(x) else 0) for _, x, _ in self.planes[1:])
+            return sum(shape[n][3] * c for n, *_ in self.planes) + gaps + tail + (170 if self.cross else 110)
+
+        c = largest(wide, self.w - 8, SIZES[9:])
+        extra = min(30.0, max(0.0, (self.w - 8 - wide(c)) / (len(self.planes) + len(self.dense))))
+        high = max(self.shown[n] * (shape[n][2] * c + 14) - 14 for n, *_ in self.planes)
+        x, top = 4.0, 26.0
+        before: list[Place] = []
+        for n, layer, name in self.planes:
+            kernel = self._kernel(layer)
+            if before:
+                x += 34 + extra + (kernel[3] * c + 24 if kernel else 0)
+            before = self._column(n, layer, name, x, top, c, high, before)
+            x += shape[n][3] * c
+        self._dense(x, top, high, before, extra)
+
+    def _column(
+        self, n: int, layer: Layer | None, name: str, x: float, top: float, c: float, high: float, before: list[Place]
+    ) -> list[Place]:
+        """The planes of one layer, above each other."""
+        h = self.o.shapes[n][2] * c
+        count = self.shown[n]
+        y = top + (high - count * (h + 14) + 14) / 2
+        kernel = self._kernel(layer)
+        out = []
+        for k in range(count):
+            label = self._name(layer, name, n) if not k else ""
+            here = self.sheet(
+                n, x, y + k * (h + 14), c, plane=k, label=label, sub=self._sub(n) if k == count - 1 else "", alone=True
+            )
+            out.append(here)
+            at = here.x - 4
+            if kernel:
+                assert layer
+                size = kernel[3] * c
+                at = here.x - size - 14
+                first = k == 0
+                self._kernel_sheet(layer, k, at + 4, here.mid - kernel[2] * c / 2, c, "kernel" if first else "")
+                at -= 2
+            one_each = len(before) == count and layer is not None and layer.kind != "conv"
+            for a in [before[k]] if one_each else before:
+                assert layer
+                way = p("M", a.right + 3, a.mid, "C", a.right + 20, a.mid, at - 16, here.mid, at, here.mid)
+                self.wire(way, a.n, layer.op)
+        return out
+
+    def _kernel_sheet(self, layer: Layer, k: int, x: float, y: float, c: float, label: str) -> None:
+        shape = self.o.shapes[layer.weight]
+        sheet = Sheet(
+            n=layer.weight,
+            x=round(x, 1),
+            y=round(y, 1),
+            cw=c,
+            ch=c,
+            r=shape[2],
+            c=shape[3],
+            off=k * shape[1] * shape[2] * shape[3],
+        )
+        if label:
+            sheet["label"] = (round(x + shape[3] * c, 1), round(y - 6, 1), "end", label)
+        self.sheets.append(sheet)
+
+    def _dense(self, x: float, top: float, high: float, before: list[Place], extra: float) -> None:
+        shape = self.o.shapes
+        last: Place | None = None
+        for n, layer, name in self.dense:
+            if not layer or layer.kind != "linear":
+                continue
+            r, k = shape[layer.factor][-2:]
+            ch = max(2.0, min(12.0, (high - 60) / r))
+            cw = max(9.0, min(14.0, 140 / k))
+            x += 44 + extra
+            y = top + max(0.0, (high - r * ch - 52) / 2)
+            self.sheet(
+                layer.factor, x, y, cw, ch, label=short(self.o.name(layer.factor)).split(".")[-1], sub="", alone=True
+            )
+            for a in before if last is None else [last]:
+                at = min(y + r * ch, max(y, a.mid))
+                self.wire(p("M", a.right + 3, a.mid, "C", a.right + 16, a.mid, x - 18, at, x - 4, at), a.n, layer.op)
+            self.wire(p("M", x + k * cw / 2, y + r * ch + 2, "V", y + r * ch + 12), layer.factor, layer.op)
+            rows = shape[n][-2] if len(shape[n]) > 1 else 1
+            last = self.sheet(n, x, y + r * ch + 30, cw, 18 if rows <= 4 else 10, label=name)
+            x += k * cw
+        self._finish(x, last or before[-1])
+
+    def _finish(self, x: float, last: Place) -> None:
+        if self.cross:
+            rows = product(self.o.shapes[self.cross.logp][:-1])
+            c = 18 if rows <= 4 else 10
+            self.probabilities(max(last.right, x) + 40, last.y, c, rows, last)
+        elif not self.inner:
+            at = min(self.w - 94, last.right + 34)
+            self.wire(p("M", last.right + 3, last.mid, "H", at - 2), last.n, self.o.finder.root)
+            self.loss(at, last.mid, 90)
+
+    def down(self) -> None:
+        shape = self.o.shapes
+
+        def wide(c: float) -> float:
+            return (
+                max(
+                    self.shown[n] * (shape[n][3] * c + 12 + (self._kernel(x)[3] * c + 6 if self._kernel(x) else 0))
+                    for n, x, _ in self.planes
+                )
+                + 8
+            )
+
+        c = largest(wide, self.w, SIZES[15:])
+        y, before = 26.0, list[Place]()
+        for n, layer, name in self.planes:
+            x, here = 4.0, []
+            kernel = self._kernel(layer)
+            for k in range(self.shown[n]):
+                if kernel:
+                    assert layer
+                    self._kernel_sheet(layer, k, x, y + shape[n][2] * c / 2 - kernel[2] * c / 2, c, "")
+                    x += kernel[3] * c + 6
+                one = self.sheet(
+                    n,
+                    x,
+                    y,
+                    c,
+                    plane=k,
+                    label="" if k else self._name(layer, name, n),
+                    sub="" if k else self._sub(n),
+                    alone=True,
+                )
+                here.append(one)
+                x = one.right + 12
+            for k, to in enumerate(here if before else []):
+                assert layer
+                a = before[k] if len(before) == len(here) else before[0]
+                at, to_x = a.x + a.w * 0.8, to.centre + 14
+                way = p("M", at, a.y + a.h + 3, "C", at, a.y + a.h + 26, to_x, to.y - 30, to_x, to.y - 4)
+                self.wire(way, a.n, layer.op)
+            before = here
+            y += shape[n][2] * c + 46
+        last = before[-1]
+        for n, layer, name in self.dense:
+            if not layer or layer.kind != "linear":
+                continue
+            r, k = shape[layer.factor][-2:]
+            cw = min(10.0, (self.w - 8) / r)
+            self.sheet(
+                layer.factor,
+                4,
+                y,
+                cw,
+                12,
+                turn=True,
+                label=short(self.o.name(layer.factor)).removesuffix("ᵀ").split(".")[-1],
+                sub=f"{k} × {r}",
+                alone=True,
+            )
+            self.wire(
+                p(
+                    "M",
+                    24,
+                    last.y + last.h + (18 if last.n in dict((m, 1) for m, *_ in self.planes) else 18),
+                    "V",
+                    y - 19,
+                ),
+                last.n,
+                layer.op,
+            )
+            y += k * 12 + 50
+            rows = shape[n][-2] if len(shape[n]) > 1 else 1
+            last = self.sheet(n, 4, y, min(22, (self.w - 230) / k), 18 if rows <= 4 else 10, label=name, sub="")
+            self.wire(p("M", 24, y - 34, "V", y - 19), layer.factor, layer.op)
+            y += last.h + 40
+        self._finish(last.right, last)
+
+
+class RecurrenceFigure(Draw):
+    """One row in time: states as strips, their inputs below, the shared weights once above, and the sizes of the gradients below it all."""
+
+    def __init__(self, o: Figures, f: Recurrence, w: float, tail: Layers | None, loss: CrossEntropy | None):
+        super().__init__(o, w)
+        self.f, self.tail, self.cross = f, tail, loss
+        self.small = w < NARROW
+        self._measure()
+        self._weights()
+        self._row()
+        self._norms()
+        self._after()
+
+    def _long(self, n: int) -> int:
+        shape = self.o.shapes[n]
+        return shape[-1] if shape else 1
+
+    def _measure(self) -> None:
+        f, w = self.f, self.w
+        n = len(f.turns)
+        self.long = self._long(f.turns[0].state)
+        self.xs = f.turns[1].x if f.turns[1].x >= 0 else f.turns[0].x
+        self.lanes = [row for row in f.lanes if len(row) == n]
+        self.right = 0 if self.small else (96 if w < 700 else 146) if self.cross else 100
+        self.left = 34 if self.small else 52
+        room = w - self.left - self.right
+        show = min(n, int(room / (17 if self.small else 26)))
+        head = math.ceil((show - 1) / 2) if show < n else n
+        self.list = [*range(head), -1, *range(n - (show - 1 - head), n)] if show < n else list(range(n))
+        self.hidden = n - show + 1
+        self.pitch = min(110.0, room / len(self.list))
+        tall = 96 if self.lanes else 118
+        self.c = max(5.0, min(15.0, tall // self.long)) if self.long <= 24 else max(3.0, tall / self.long)
+        self.cw = max(8.0, min(22.0, self.pitch * 0.5))
+        self.kx = self._long(self.xs) if self.xs >= 0 else 0
+        self.cx = max(3.0, min(self.c, 84 // self.kx)) if self.kx else 0.0
+
+    def _at(self, k: int) -> float:
+        return self.left + k * self.pitch + self.pitch * 0.18
+
+    def _weights(self) -> None:
+        f, o, small = self.f, self.o, self.small
+        shapes = [(i, (o.shapes[i][-2] if len(o.shapes[i]) > 1 else 1), self._long(i)) for i in f.parameters]
+        wide = max((c for _, _, c in shapes), default=1)
+        cell = max(
+            2.0,
+            min(
+                5.0 if small else 9.0,
+                (self.w - self.left - 40) / max(1, sum(c for *_, c in shapes)) if small else 9.0,
+                200 / wide,
+                96 / max(r for _, r, _ in shapes) if shapes else 9,
+            ),
+        )
+        self.cell = cell
+        high = max((r * cell for _, r, _ in shapes), default=0)
+        self.top, x = 22.0, self.left + (0 if small else 6.0)
+        self.foot = self.top + high
+        self.bus = self.foot + 30
+        row_start = x
+        state = f.turns[0].state
+        self.last_weight = x
+        for i, r, c in shapes:
+            name = short(o.name(i))
+            wide_ = max(c * cell, len(name) * 7.4)
+            if x > row_start and x + wide_ > self.w - (4 if small else 4):
+                break  # the others have no room
+            self.sheet(i, x, self.foot - r * cell, cell, label=name, sub="", alone=True)
+            self.wire(p("M", x + c * cell / 2, self.foot + 3, "V", self.bus), i, state)
+            self.last_weight = x + c * cell / 2
+            x += wide_ + (14 if small else 30)
+        room = self.w - (self.right + 12 if self.cross and not small else 12) - x - (96 if small else 0)
+        n = len(f.turns)
+        if room > 92:
+            long_ = room > 185
+            self.text(
+                x + 2, self.foot - 2, f"the same weights in all {n} steps" if long_ else f"used in {n} steps", "s"
+            )
+            self.text(x + 2, self.foot - 18, "", "s", added=list(f.parameters), room=long_)
+
+    def _label(self, name: str, t: int) -> str:
+        n = len(self.f.turns)
+        wide = self.pitch >= 43 or (self.pitch >= 21 and (n - 1 - t) % 2 == 0)
+        return (name if t == n - 1 else counted(name, t + 1)) if wide else ""
+
+    def _row(self) -> None:
+        f, o, c, cw = self.f, self.o, self.c, self.cw
+        tall = self.long * c + 32
+        self.y = y = self.bus + 40 + tall * len(self.lanes)
+        self.below = y + self.long * c + 26
+        state = o.name(f.turns[-1].state)
+        end = self._at(len(self.list) - 1) + cw / 2
+        self.wire(
+            p("M", min(self._at(0) + cw / 2, self.left + 3), self.bus, "H", max(end, self.last_weight)),
+            f.parameters[0] if f.parameters else f.turns[0].state,
+            f.turns[0].state,
+        )
+        mid = y + self.long * c / 2
+        if f.start >= 0 and self._at(0) > 34:
+            wide = min(cw, 16.0)
+            it = self.sheet(
+                f.start,
+                4 if self.small else 8,
+                y,
+                wide,
+                c,
+                strip=True,
+                label=counted(state, 0) if len(state) < 4 and self.pitch > 21 else "",
+                sub="",
+            )
+            self.wire(p("M", it.right + 3, mid, "H", self._at(0) - 4), f.start, f.turns[0].state)
+        self.before: Place | None = None
+        self.x_of: dict[int, float] = {}
+        for k, t in enumerate(self.list):
+            x = self._at(k)
+            self.x_of[t] = x + cw / 2
+            if t < 0:
+                self.text(x + cw / 2, mid - 6, "…", "", "middle")
+                self.text(
+                    x + cw / 2, mid + 12, f"{self.hidden}" if self.pitch < 50 else f"{self.hidden} steps", "s", "middle"
+                )
+                self.before = None
+                continue
+            turn = f.turns[t]
+            here = self.sheet(turn.state, x, y, cw, c, strip=True, label=self._label(state, t), sub="")
+            self._lanes(k, t, x, tall)
+            self.wire(
+                p("M", x + cw / 2, self.bus, "V", (self.bus + 40 if self.lanes else y) - 20),
+                f.parameters[0] if f.parameters else turn.state,
+                turn.state,
+            )
+            if self.before:
+                self.wire(p("M", self.before.right + 3, mid, "H", x - 4), self.before.n, turn.state)
+            if turn.x >= 0 and self._long(turn.x) == self.kx:
+                self.sheet(turn.x, x, self.below, cw, self.cx, strip=True, label="", sub="")
+                self.wire(p("M", x + cw / 2, self.below - 3, "V", y + self.long * c + 4), turn.x, turn.state)
+            self.before = here
+        if self.kx and not self.small:
+            name = short(o.finder.nodes[self.xs]["label"]).split("[")[0]
+            name = "x" if name.startswith("v") and name[1:].isdigit() else name
+            self.text(self.left - 8, self.below + self.kx * self.cx / 2 + 4, name[:5], "m", "end")
+
+    def _lanes(self, k: int, t: int, x: float, tall: float) -> None:
+        f, o, cw = self.f, self.o, self.cw
+        for q, row in enumerate(self.lanes):
+            y = self.bus + 40 + q * tall
+            self.sheet(row[t], x, y, cw, self.c, strip=True, label=self._label(o.name(row[-1]), t), sub="")
+            if k and self.list[k - 1] >= 0:
+                self.wire(
+                    p("M", self.x_of[self.list[k - 1]] + cw / 2 + 3, y + self.long * self.c / 2, "H", x - 4),
+                    row[t - 1],
+                    row[t],
+                    thick=True,
+                )
+            self.wire(p("M", x + cw / 2, y + self.long * self.c + 3, "V", self.y - 19), row[t], f.turns[t].state)
+
+    def _norms(self) -> None:
+        f, o = self.f, self.o
+        y = self.below + (self.kx * self.cx if self.kx else 0) + 46
+        name = o.name(f.turns[-1].state)
+        said = f"size of ∂{short(o.name(o.finder.root))}/∂{name}" + (
+            ", log scale" if self.small else " at each step, log scale"
+        )
+        if self.lanes and not self.small:
+            said += f"; ring: ∂{short(o.name(o.finder.root))}/∂{o.name(self.lanes[0][-1])}"
+        self.text(self.left, y - 18, said, "s")
+        shown = [t for t in self.list if t >= 0]
+        rows = [[f.turns[t].state for t in shown], *([row[t] for t in shown] for row in self.lanes)]
+        xs = [round(self.x_of[t], 1) for t in shown]
+        bars: list[float] = [round(self.cw, 1), int(self.pitch >= 42 and not self.lanes)]
+        wide = round(self.pitch * len(self.list) - self.pitch * 0.2, 1)
+        self.sign("norms", self.left, y, f.turns[-1].state, w=wide, h=64, xs=xs, nodes=rows, rows=bars)
+        self.h = max(self.h, y + 64 + 8)
+
+    def _after(self) -> None:
+        o, w = self.o, self.w
+        last = self.before
+        assert last
+        mid = self.y + self.long * self.c / 2
+        layer = next((x for x in reversed(self.tail.layers) if x.factor >= 0), None) if self.tail else None
+        if self.small:
+            return self.loss(w - 92, self.foot - 26 if self.foot > 60 else 48, 88)
+        if not layer:
+            self.wire(p("M", last.right + 3, mid, "H", w - 90), last.n, o.finder.root)
+            return self.loss(w - 88, mid, 86)
+        x = self.left + len(self.list) * self.pitch + 4
+        k = self._long(layer.op)
+        c = max(4.0, min(15.0, self.long * self.c / k))
+        y = mid - k * c / 2
+        self.wire(p("M", last.right + 3, mid, "H", x - 4), last.n, layer.op)
+        r, columns = o.shapes[layer.factor][-2:]
+        cell = min(self.cell, (w - x - 8) / columns, 96 / r)
+        self.sheet(
+            layer.factor,
+            x,
+            self.foot - r * cell,
+            cell,
+            label=short(o.name(layer.factor)).split(".")[-1],
+            sub="",
+            alone=True,
+        )
+        self.wire(p("M", x + 8, self.foot + 3, "V", y - 20), layer.factor, layer.op)
+        here = self.sheet(
+            layer.op,
+            x,
+            y,
+            18,
+            c,
+            strip=True,
+            label=short(o.name(layer.op), 8) if w >= 700 and len(o.name(layer.op)) < 9 else "",
+            sub="",
+        )
+        if self.cross and product(o.shapes[self.cross.logp][:-1]) == 1:
+            x += 18 + (18 if w < 700 else 56)
+            sheet = Sheet(
+                n=self.cross.logp,
+                x=round(x, 1),
+                y=round(y, 1),
+                cw=18,
+                ch=c,
+                r=k,
+                c=1,
+                off=0,
+                prob=[self.cross.target, -1],
+            )
+            if w >= 700:
+                sheet["label"] = (x - 6, y - 6, "start", "softmax")
+            self.sheets.append(sheet)
+            self.wire(p("M", here.right + 3, mid, "H", x - 4), layer.op, self.cross.logp)
+            self.loss(w - 92, y + k * c + 44, 90)
+            self.wire(p("M", x + 9, y + k * c + 3, "V", y + k * c + 17), self.cross.logp, o.finder.root)
+        else:
+            end = y + k * c + 48
+            at = min(w - 92, here.x - 10)
+            self.wire(p("M", here.centre, y + k * c + 4, "V", end - 28), layer.op, o.finder.root)
+            self.loss(at, end, 88)
+
+
+class LaneFigure(LayersFigure):
+    """The residual stream as one straight lane, and each branch beside it."""
+
+    LEAST = 74  # pixels of a branch
+
+    def __init__(self, o: Figures, f: Lane, w: float, tail: Layers | None, loss: CrossEntropy | None):
+        Draw.__init__(self, o, w)
+        self.f, self.tail, self.cross, self.inner = f, tail, loss, False
+        shape = o.shapes[f.start]
+        self.planes = shape[-3] if len(shape) == 4 else 0
+        self.rows, self.columns_ = (shape[-2] if len(shape) > 1 else 1), (shape[-1] if shape else 1)
+        self.classes = o.shapes[loss.logits][-1] if loss else 0
+        self.ends = [x for x in (tail.layers if tail else []) if x.kind in ("linear", "norm", "activation")]
+        (self.downwards if w < 600 else self.across)()
+
+    def _blocks(self) -> list[tuple[str, list[int]]]:
+        out: list[tuple[str, list[int]]] = []
+        for k, link in enumerate(self.f.links):
+            if out and out[-1][0] == link.block and link.block:
+                out[-1][1].append(k)
+            else:
+                out.append((link.block, [k]))
+        return out
+
+    def _branches(self, fits: Callable[[int], bool], most: int) -> list[list[int]]:
+        """What stands beside the lane: each link; where there is no room each block; in the end the middle ones as one."""
+        links = [[k] for k in range(len(self.f.links))]
+        if fits(len(links)):
+            return links
+        rows = [block for _, block in self._blocks()]
+        if not fits(len(rows)) and len(rows) > 3:
+            keep = max(3, most)
+            head = math.ceil((keep - 1) / 2)
+            tail = keep - 1 - head
+            rows = [*rows[:head], [k for row in rows[head : len(rows) - tail] for k in row], *rows[len(rows) - tail :]]
+        return rows
+
+    def _title(self, row: list[int], w: float) -> str:
+        links = [self.f.links[k] for k in row]
+        blocks = {x.block for x in links}
+        if len(row) > 1 and len(blocks) > 1:
+            return f"{len(blocks)} blocks"
+        name = links[0].block if len(row) > 1 and links[0].block else links[0].name
+        name = name.split(".")[-1] or "branch"
+        if len(row) > 1 and not links[0].block:
+            name = f"{len(row)} branches"
+        return name if len(name) * MONO < w - 6 else name[: max(3, int((w - 6) / MONO) - 1)] + "…"
+
+    def across(self) -> None:
+        f, o, w = self.f, self.o, self.w
+        t, wide = self.rows, self.columns_
+        ends = len(self.ends)
+        room = w - 8 - max(40, wide * 4) * (1 + ends) - 110
+        rows = self._branches(lambda n: room / n >= self.LEAST, int(room / self.LEAST))
+        c = max(2.0, min(9.0, 60 // wide if wide <= 60 else 60 / wide, 64 // t if t <= 64 else 64 / t))
+        gap_end = 22 if w < 900 else 34
+
+        def fixed(c: float) -> float:
+            return (
+                wide * c * (1 + len(rows))
+                + sum(o.shapes[x.op][-1] * c for x in self.ends)
+                + ends * gap_end
+                + (30 if self.cross else 100)
+            )
+
+        while c > 3 and fixed(c) + len(rows) * 44 > w - 8:
+            c -= 1
+        gap = min(170.0, (w - 8 - fixed(c)) / len(rows))
+        sw, high = wide * c, t * c
+        y = 30.0
+        mid, below = y + high / 2, y + high + 40
+        h = 122.0
+        start = self._lane_sheet(f.start, 4, y, c, short(o.name(f.start)), f"{t} × {wide}")
+        x, before = start.right, f.start
+        spans: list[tuple[str, float, float]] = []
+        for row in rows:
+            first, last = f.links[row[0]], f.links[row[-1]]
+            to = x + gap
+            self.wire(p("M", x + 3, mid, "H", to - 4), before, last.add, thick=True)
+            bw = max(30.0, min(gap + sw - 12, 240.0))
+            bx = x + gap / 2 - bw / 2 - sw * 0.06
+            self.branch(row, bx, below, bw, h)
+            self.wire(
+                p("M", x + 3, mid, "h6q7 0 7 7V", below - 2), before, first.norm if first.norm >= 0 else first.end
+            )
+            self.wire(p("M", to - 12, below - 2, "V", mid + 9), last.end, last.add)
+            self.sign("plus", to - 12, mid, last.add)
+            self._lane_sheet(last.add, to, y, c, "", "")
+            if first.block and spans and spans[-1][0] == first.block:
+                spans[-1] = (first.block, spans[-1][1], to + sw)
+            elif first.block and first.block == last.block:
+                spans.append((first.block, x + 2, to + sw))
+            x, before = to + sw, last.add
+        for name, a, b in spans:
+            self._span(name, a, b, below + h + 8)
+        for layer in self.ends:
+            n = layer.out if len(o.shapes[layer.out]) > len(o.shapes[layer.op]) else layer.op
+            self.wire(p("M", x + 3, mid, "H", x + gap_end - 4), before, layer.op)
+            name = self._named(layer, n)
+            here = self._lane_sheet(
+                n, x + gap_end, y, c, name if len(name) * MONO < o.shapes[n][-1] * c + gap_end else "", None
+            )
+            x, before = here.right, n
+        if not self.cross:
+            at = min(w - 94, x + 30)
+            self.wire(p("M", x + 3, mid, "H", at - 2), before, o.finder.root)
+            return self.loss(at, mid, 90)
+        k = self.classes
+        px = x - k * c
+        c2 = max(5.0, min(14.0, (w - px - 78) // k, 11, 120 // t))
+        self.wire(p("M", x - k * c / 2, y + high + 19, "V", below + 2), before, self.cross.logits)
+        self.probabilities(min(px, w - max(k * c2, 50) - 92), below + 24, c2, t, None, 46)
+
+    def _lane_sheet(self, n: int, x: float, y: float, c: float, label: str, sub: str | None) -> Place:
+        return self.sheet(
+            n,
+            x,
+            y,
+            c,
+            label=label,
+            sub=sub,
+            plane=0 if self.planes and len(self.o.shapes[n]) == 4 else -1,
+            alone=bool(self.planes),
+        )
+
+    def _span(self, name: str, a: float, b: float, y: float) -> None:
+        said = short(name, 22)
+        if len(said) * MONO > b - a:
+            said = name.split(".")[-1]
+        if len(said) * MONO > b - a:
+            return
+        self.sign("span", a + 6, y - 4, -1, w=round(b - a - 12, 1))
+        self.text((a + b) / 2, y + 16, said, "m", "middle")
+
+    def branch(self, row: list[int], x: float, y: float, w: float, h: float) -> None:  # type: ignore[override]
+        """A branch of the lane: its most telling sheet in a box that opens."""
+        links = [self.f.links[k] for k in row]
+        link = links[0]
+        part = f"link{row[0]}" if len(row) == 1 else ""
+        self.sign(
+            "branch", x, y, links[-1].end, w=round(w, 1), h=h, t=self._title(row, w), **({"part": part} if part else {})
+        )
+        self.h = max(self.h, y + h)
+        if len({x.block for x in links}) > 1 or w < 26:
+            return
+        top, room, o = y + 28, h - 38, self.o
+        if isinstance(link.form, Attention):
+            self._heads(link.form, x, top, w, room)
+        elif link.form:
+            inner = [z for z in link.form.layers if z.kind != "norm"]
+            n = inner[-2].op if len(inner) > 1 else inner[-1].op
+            n = inner[-2].out if len(inner) > 1 and len(o.shapes[inner[-2].out]) > len(o.shapes[n]) else n
+            shape = o.shapes[n]
+            r, c = (shape[-2] if len(shape) > 1 else 1), (shape[-1] if shape else 1)
+            cw, ch = min(10.0, (w - 16) / c), min(10.0, room / r)
+            if len(shape) == 4:
+                cw = ch = min(cw, ch)
+            self.sheet(
+                n,
+                x + (w - c * cw) / 2,
+                top + (room - r * ch) / 2,
+                cw,
+                ch,
+                label="",
+                sub="",
+                alone=True,
+                plane=0 if len(shape) == 4 else -1,
+            )
+
+    def _heads(self, a: Attention, x: float, y: float, w: float, h: float) -> None:
+        shape = self.o.shapes[a.weights]
+        t, k = shape[-2:]
+        heads = min(2, shape[-3] if len(shape) == 4 else 1)
+        side = min(10.0, (h - 4) / t, (w - 16 - (heads - 1) * 6) / (k * heads))
+        over = min(10.0, (h - 2 - (heads - 1) * 6) / (t * heads), (w - 16) / k)
+        upright = over > side
+        c = max(side, over)
+        ww, hh = (k * c, heads * t * c + (heads - 1) * 6) if upright else (heads * k * c + (heads - 1) * 6, t * c)
+        for q in range(heads):
+            at = (
+                (x + (w - ww) / 2, y + (h - hh) / 2 + q * (t * c + 6))
+                if upright
+                else (x + (w - ww) / 2 + q * (k * c + 6), y + (h - hh) / 2)
+            )
+            if len(shape) == 4:
+                self.sheet(a.weights, *at, c, plane=q, label="", sub="", alone=True)
+            else:
+                self.sheet(a.weights, *at, c, label="", sub="", alone=True)
+
+    def downwards(self) -> None:
+        f, o, w = self.f, self.o, self.w
+        wide, t = self.columns_, self.rows
+        c = max(2.0, min(6.0, 48 // wide if wide <= 48 else 48 / wide, 60 / t))
+        sw, x = wide * c, 16.0
+        step = max(t * c + 44, 96.0)
+        rows = self._branches(lambda n: n <= 10, 10)
+        y = 26.0
+        self._lane_sheet(f.start, x, y, c, short(o.name(f.start)), "")
+        before = f.start
+        for row in rows:
+            first, last = f.links[row[0]], f.links[row[-1]]
+            to = y + step
+            self.wire(p("M", x + sw / 2, y + t * c + 3, "V", to - 4), before, last.add, thick=True)
+            self.branch(row, x + sw + 26, y + t * c / 2 + 8, w - x - sw - 34, step - 22)
+            self.wire(
+                p("M", x + sw + 3, y + t * c / 2, "h10q6 0 6 6V", y + t * c / 2 + 18, "h8"),
+                before,
+                first.norm if first.norm >= 0 else first.end,
+            )
+            self.wire(p("M", x + sw + 26, to + 4, "H", x + sw + 3), last.end, last.add)
+            self._lane_sheet(last.add, x, to, c, "", "")
+            self.sign("plus", x + sw + 13, to + 4, last.add)
+            before, y = last.add, to
+        self.h = y + t * c + 10
+        y += t * c + 40
+        x2, from_ = x, x + sw / 2
+        for layer in self.ends:
+            n = layer.out if len(o.shapes[layer.out]) > len(o.shapes[layer.op]) else layer.op
+            here = self._lane_sheet(n, x2, y, c, self._named(layer, n), "")
+            if layer is self.ends[0]:
+                self.wire(p("M", from_, y - 36, "V", y - 20), before, layer.op)
+            else:
+                self.wire(p("M", x2 - 30, here.mid, "H", x2 - 4), before, layer.op)
+            before, x2 = n, here.right + 34
+        if self.cross:
+            c2 = max(5.0, min(10.0, (w - x2 - 110) // self.classes))
+            self.probabilities(x2, y, c2, t, Place(before, x2 - 34, y, 0, t * c2), 50)
+        else:
+            self.wire(p("M", x2 - 30 if self.ends else from_, y + t * c / 2, "H", w - 96), before, o.finder.root)
+            self.loss(w - 94, y + t * c / 2, 90)

@@ -1,0 +1,162 @@
+"""What the parts of a figure are called.
+
+The learner's variable; else the role in the form (q, scores, weights); else the module; else the names on the left of a chunk or split;
+else the expression in these names. A made-up name such as "v14" is never shown.
+"""
+
+from __future__ import annotations
+
+import re
+
+from minigrad.tracing.forms import Attention, Finder, Forms, Lane, Layer, Layers, Recurrence
+from minigrad.tracing.schema import Node
+
+MADE_UP = re.compile(r"\bv\d+\b(\[\d+\])?")
+LONGEST = 26  # characters of an expression in place of a name
+NESTED = 6  # names put into names
+
+
+def short(text: str, room: int = 16) -> str:
+    """The end of a path that is longer than there is room.
+
+    >>> short("gpt.blocks[0].attn.qkv.weightᵀ"), short("weights")
+    ('…qkv.weightᵀ', 'weights')
+    """
+    parts = text.split(".")
+    return "…" + ".".join(parts[-2:]) if len(text) > room and len(parts) > 1 and not re.search("[ (]", text) else text
+
+
+def module_of(node: Node) -> str:
+    """The innermost module call that a node was made in, without the number of the call."""
+    return re.sub(r" \(call \d+\)$", "", (node.get("inside") or [""])[-1])
+
+
+class Names:
+    """The name of each node of a trace."""
+
+    def __init__(self, finder: Finder, forms: Forms):
+        self.finder, self.nodes = finder, finder.nodes
+        self.role: dict[int, str] = {}
+        self._depth = 0
+        self.by_label = {n["label"]: n["id"] for n in self.nodes}
+        self._unpacked()
+        self._of_figure(forms.figure)
+        if forms.tail:
+            self._of_layers(forms.tail.layers)
+        if forms.loss:
+            self._give(forms.loss.logp, "log softmax")
+            if self.nodes[forms.loss.target]["kind"] != "operation" and MADE_UP.fullmatch(
+                self.nodes[forms.loss.target]["label"]
+            ):
+                self.role[forms.loss.target] = "targets"
+        self.all = [self.of(i) for i in range(len(self.nodes))]
+
+    def _give(self, i: int, role: str) -> None:
+        if i >= 0 and not self.nodes[i]["named"] and self.nodes[i]["kind"] == "operation" and role:
+            self.role.setdefault(i, role)
+
+    def _unpacked(self) -> None:
+        """i, f, o, g = x.chunk(4)"""
+        for n in self.nodes:
+            part = re.fullmatch(r"v\d+\[(\d+)\]", n["label"])
+            line = n["source"]["text"] if n["source"] else ""
+            if part and re.search("split|chunk|unbind", line) and (left := re.match(r"\s*([\w, ]+?)\s*=[^=]", line)):
+                names = [x.strip() for x in left[1].split(",")]
+                if len(names) > 1 and int(part[1]) < len(names):
+                    self.role[n["id"]] = names[int(part[1])]
+
+    def _of_figure(self, figure: Attention | Recurrence | Lane | Layers) -> None:
+        if isinstance(figure, Attention):
+            for head in (figure, *figure.heads):
+                self._of_attention(head)
+            self._give(figure.joined, "joined heads")
+        elif isinstance(figure, Layers):
+            self._of_layers(figure.layers)
+        elif isinstance(figure, Lane):
+            functions = {self.finder.functions[self.finder.peel(p)] for p in self.finder.parents[figure.start]}
+            if "embedding" in functions and len(functions) <= 2:
+                self._give(figure.start, "tok + pos")
+            for link in figure.links:
+                self._give(link.add, f"x after {short(link.name).split('.')[-1] or 'this branch'}")
+                if link.norm >= 0:
+                    self._give(link.norm, module_of(self.nodes[link.norm]).split(".")[-1] or "norm")
+                if isinstance(link.form, Attention):
+                    self._of_attention(link.form)
+                elif link.form:
+                    self._of_layers(link.form.layers)
+                self._give(link.end, link.name)
+
+    def _of_attention(self, a: Attention) -> None:
+        give, nodes = self._give, self.nodes
+        give(a.q, "q")
+        give(a.k, "k")
+        give(a.kt, (nodes[a.k]["label"] if nodes[a.k]["named"] else "k") + "ᵀ")
+        give(a.v, "v")
+        scaled = [
+            i for i in a.between if i not in a.masking and i < a.weights and i not in self.finder.parents[a.weights][1:]
+        ]
+        if scaled and self.finder.functions[scaled[-1]] not in ("exp", "sum"):
+            give(scaled[-1], "scores")
+            give(a.scores, "q @ kᵀ")
+        give(a.scores, "scores")
+        give(a.masked[-1] if a.masked else -1, "masked")
+        give(a.weights, "weights")
+        give(a.out, "out")
+        if a.mask >= 0 and not nodes[a.mask]["named"]:
+            self.role[a.mask] = "mask"
+        made = set(a.made_by.values())
+        for role, i in a.made_by.items():
+            give(i, module_of(nodes[i]) if len(made) == 1 else role)
+        self._of_layers(a.then)
+
+    def _of_layers(self, layers: list[Layer]) -> None:
+        for layer in layers:
+            module = module_of(self.nodes[layer.op])
+            name = f"{layer.function} {module.split('.')[-1]}".strip() if layer.kind == "activation" else module
+            self._give(layer.op, name)
+            self._give(layer.out, name)
+
+    def _expression(self, text: str) -> str:
+        """An expression in these names."""
+
+        def name(match: re.Match[str]) -> str:
+            i = self.by_label.get(match[0], -1)
+            if i < 0 or self._depth > NESTED:
+                return match[0]
+            self._depth += 1
+            try:
+                return self.of(i)
+            finally:
+                self._depth -= 1
+
+        return MADE_UP.sub(name, text)
+
+    def expression(self, i: int) -> str:
+        """How a node was computed, in these names and without what nobody has written."""
+        text = re.sub(r", (arranged|padding_idx|by_frequency|approximate)=[^,)]*", "", self.nodes[i]["expr"])
+        text = re.sub(r"native_layer_norm\((.*?), .*\)", r"layer norm of \1", text)
+        return self._expression(re.sub(r"\b(view|reshape|clone)\((\w+), [^)]*\)", r"\2", text))
+
+    def of(self, i: int) -> str:
+        node, finder = self.nodes[i], self.finder
+        if i in self.role:
+            return self.role[i]
+        if node["named"] or node["kind"] != "operation":
+            unknown = MADE_UP.fullmatch(node["label"])
+            return ("parameter" if node["requires_grad"] else "input") if unknown else node["label"]
+        if finder.functions[i] in ("t", "mT", "transpose", "permute"):
+            below = self.of(finder.parents[i][0])
+            if not MADE_UP.search(below):
+                turned = (
+                    finder.functions[i] in ("t", "mT")
+                    or finder.shape(i)[-2:] == finder.shape(finder.parents[i][0])[-2:][::-1]
+                )
+                return below + "ᵀ" if turned and len(finder.shape(i)) == 2 else below
+        if (base := finder.peel(i)) != i:
+            return self.of(base)
+        if not MADE_UP.search(node["label"]) and node["label"] != node["expr"]:
+            return node["label"]
+        said = self.expression(i) if node["expr"] and self._depth <= NESTED else ""
+        if said and len(said) < LONGEST and not MADE_UP.search(said):
+            return said
+        return module_of(node) or finder.functions[i] or "…"

@@ -1,0 +1,257 @@
+"""What is stepped in a figure: runs of the engine's own events, forward and then backward, with a sentence for each.
+
+A stage has the operations that one step forward makes known, and one step back passes gradients through. Stages with the same `group` are
+inside one part of the figure: while that part is closed, the browser takes them in one step.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, TypedDict
+
+import numpy
+
+from minigrad.tracing.forms import Attention, Finder, Forms, Lane, Layer, Layers, Recurrence
+from minigrad.tracing.schema import Trace
+from minigrad.tracing.text import json_number
+from minigrad.tracing.trace import fmt
+from minigrad.words import plural
+
+from .names import Names, short
+
+
+class Stage(TypedDict):
+    nodes: list[int]  # the operations
+    main: int  # whose result it is
+    group: str  # "", "link0" of a lane, "turn3" of a recurrence, "before" or "after" the figure
+    role: str
+    say: str
+    back: str
+    whole: str  # the sentence of the whole group, at its last stage
+    wholeback: str  # the same going back, at its first one
+
+
+SUBSCRIPT, SUPERSCRIPT = (str.maketrans("0123456789-", digits) for digits in ("₀₁₂₃₄₅₆₇₈₉₋", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
+
+
+def counted(name: str, k: int) -> str:
+    """h with its number in time: h₃."""
+    return re.sub("[₀-₉]+$", "", name) + str(k).translate(SUBSCRIPT)
+
+
+class Stages:
+    """The stages of the figures that were found in a trace."""
+
+    def __init__(self, trace: Trace, forms: Forms, finder: Finder, names: Names, values: list[Any]):
+        self.trace, self.forms, self.finder, self.names, self.values = trace, forms, finder, names, values
+        self.taken: set[int] = set()
+        self.list: list[Stage] = []
+        self._of_figure(forms.figure)
+        if forms.tail:
+            self._layers(forms.tail.layers, "")
+        if forms.loss:
+            self._add([forms.loss.logp], forms.loss.logp, "logp")
+            self._add([forms.loss.loss], forms.loss.loss, "loss")
+        first = self._first()
+        for i in finder.operations:
+            if i not in self.taken and not finder.free(i):
+                self._add([i], i, "rest", "before" if i < first else "after")
+        self.list.sort(key=lambda s: max(s["nodes"]))
+        for i in finder.operations:  # views go with what reads them
+            if i not in self.taken:
+                at = next(
+                    (s for s in self.list if any(x > i and finder.depends(x, i) for x in s["nodes"])), self.list[-1]
+                )
+                at["nodes"].append(i)
+        self.of = {i: k for k, s in enumerate(self.list) for i in s["nodes"]}
+        for k, stage in enumerate(self.list):
+            self._say(k, stage)
+
+    def _first(self) -> int:
+        figure = self.forms.figure
+        if isinstance(figure, Lane):
+            return figure.start + 1
+        return min(self.taken, default=0)
+
+    def _add(self, nodes: list[int], main: int, role: str, group: str = "") -> None:
+        new = [i for i in nodes if i >= 0 and self.finder.operation(i) and i not in self.taken]
+        self.taken.update(new)
+        if new:
+            self.list.append(
+                Stage(nodes=new, main=main, group=group, role=role, say="", back="", whole="", wholeback="")
+            )
+
+    def _of_figure(self, figure: Attention | Recurrence | Lane | Layers) -> None:
+        finder = self.finder
+        if isinstance(figure, Attention):
+            self._attention(figure, "")
+        elif isinstance(figure, Layers):
+            self._layers(figure.layers, "")
+        elif isinstance(figure, Recurrence):
+            for t, turn in enumerate(figure.turns):
+                for i in turn.operations:
+                    if not finder.free(i):
+                        self._add([i], i, "state" if i == turn.state else "turn", f"turn{t}")
+        else:
+            for k, link in enumerate(figure.links):
+                group = f"link{k}"
+                if finder.operation(link.x) and k:
+                    self._add([link.x], link.x, "residual")
+                self._add([link.norm], link.norm, "norm", group)
+                if isinstance(link.form, Attention):
+                    self._attention(link.form, group)
+                elif link.form:
+                    self._layers(link.form.layers, group)
+                for i in link.operations:
+                    if not finder.free(i):
+                        self._add([i], i, "rest", group)
+                self._add([link.add], link.add, "residual")
+
+    def _layers(self, layers: list[Layer], group: str) -> None:
+        for layer in layers:
+            self._add([layer.op], layer.op, layer.kind, group)
+
+    def _attention(self, a: Attention, group: str) -> None:
+        heads = [a, *a.heads]
+
+        def add(role: str, each: Any) -> None:  # all heads in one step
+            nodes = [i for head in heads for i in each(head)]
+            if nodes:
+                self._add(nodes, nodes[0], role, group)
+
+        for role in ("q", "k", "v"):
+            add("linear", lambda head, role=role: [head.made_by[role]] if role in head.made_by else [])
+        add("scores", lambda head: [head.scores])
+        for n, i in enumerate(a.between):
+            if i < a.weights:
+                add("mask" if i in a.masking else "scale", lambda head, n=n: [head.between[n]])
+        add("softmax", lambda head: [head.weights])
+        for n, i in enumerate(a.between):
+            if i > a.weights:
+                add("scale", lambda head, n=n: [head.between[n]])
+        add("out", lambda head: [head.out])
+        self._add([a.joined], a.joined, "rest", group)
+        self._layers(a.then, group)
+
+    # Sentences
+
+    def _shape(self, i: int) -> str:
+        return " × ".join(map(str, self.finder.shape(i)))
+
+    def name(self, i: int) -> str:
+        return short(self.names.all[i])
+
+    def _becomes(self, i: int) -> str:
+        shape = self._shape(i)
+        what = (
+            f"{shape} numbers"
+            if shape
+            else fmt(json_number(float(self.values[i].ravel()[0])))
+            if self.values[i] is not None
+            else "one number"
+        )
+        said = self.names.expression(i)
+        return f"**{self.name(i)}** becomes {what}{': ' + said if said and said != self.names.all[i] and len(said) < 70 else ''}."
+
+    def _forward(self, stage: Stage) -> str:
+        i, role, finder = stage["main"], stage["role"], self.finder
+        function, name = finder.functions[i], self.name(i)
+        if role == "residual" and function == "add":
+            return "**The sum goes on along the lane:** what was there, plus what the branch has computed."
+        if role == "mask" and self.values[i] is not None:
+            hidden = int(numpy.isneginf(self.values[i]).sum())
+            where = (
+                f"−∞ where the mask is set, {hidden} of {self.values[i].size} scores"
+                if hidden
+                else "the mask is put into the scores"
+            )
+            return f"**{name}:** {where}. Softmax makes weight 0 of −∞."
+        if role == "softmax":
+            return f"**{name}:** each row becomes weights that add up to 1."
+        if role == "logp":
+            return "**Softmax turns each row into probabilities.** The ring marks the target: the darker its cell, the better."
+        if role == "loss":
+            return f"**{name} is {fmt(json_number(float(self.values[i].ravel()[0])))}:** the mean of −log p of the targets, the bars."
+        if role in ("linear", "scores", "out") or function in ("mm", "matmul", "bmm", "addmm", "baddbmm", "linear"):
+            a, b = finder.parents[i][-2:]
+            terms = self.finder.shape(a)[-1:] or [1]
+            return (f"**{name}**, {self._shape(i)}: each number is a sum of {plural(terms[0], 'product')}, a row of {self.name(a)} times a "
+                    f"column of {self.name(b)}.")  # fmt: skip
+        if role == "conv":
+            return f"**{name}**, {self._shape(i)}: the kernel moves over the planes; each number is its window times the kernel."
+        if role == "pool":
+            return f"**{name}**, {self._shape(i)}: one number for each window."
+        return self._becomes(i)
+
+    def _backward(self, stage: Stage) -> str:
+        i, finder = stage["main"], self.finder
+        if stage["role"] == "residual" and finder.functions[i] == "add":
+            return "**The sum passes its gradient on twice, unchanged:** along the lane, and into the branch."
+        to = []
+        for e in self.trace["edges"]:
+            if (
+                e["target"] in stage["nodes"]
+                and e["carries_grad"]
+                and finder.peel(e["source"]) not in stage["nodes"]
+                and not finder.free(e["target"])
+            ):
+                if self.name(e["source"]) not in to:
+                    to.append(self.name(e["source"]))
+        if not to:
+            return f"**{self.name(i)}** has its gradient. Nothing that it was made of needs one."
+        return f"**{self.name(i)} passes its gradient back** to {', '.join(to[:3])}{', …' if len(to) > 3 else ''}."
+
+    def _say(self, k: int, stage: Stage) -> None:
+        stage["say"], stage["back"] = self._forward(stage), self._backward(stage)
+        group, figure = stage["group"], self.forms.figure
+        mine = [s for s in self.list if s["group"] == group]
+        count = sum(1 for s in mine for i in s["nodes"] if not self.finder.free(i))
+        if group.startswith("link") and isinstance(figure, Lane):
+            name = short(figure.links[int(group[4:])].name) or "The branch"
+            stage["whole"] = (
+                f"**{name} reads the lane and computes what is added to it:** {plural(count, 'operation')}."
+            )
+            stage["wholeback"] = (
+                f"**The gradient has gone through {name}:** its parameters have theirs, and what comes out is added to the lane."
+            )
+        elif group.startswith("turn") and isinstance(figure, Recurrence):
+            t = int(group[4:])
+            h = self.name(figure.turns[-1].state)
+            turn = figure.turns[t]
+            of = f"{self.name(turn.x)} and " if turn.x >= 0 else ""
+            before = counted(h, t) if t else "the first state"
+            stage["whole"] = (f"**Step {t + 1}:** {counted(h, t + 1)} is made from {of}{before}, with the same "
+                              f"{plural(len(figure.parameters), 'parameter')} as every step.")  # fmt: skip
+            stage["wholeback"] = (
+                f"**Back through step {t + 1}:** the gradient of {before} is there, and the weights' gradient grows by this step's share."
+            )
+        elif group:
+            what = self.name(self.list[k]["main"])
+            stage["whole"] = (
+                f"**{what}** is computed: {plural(count, 'operation')} {group} the figure."
+                if len(mine) > 1
+                else stage["say"]
+            )
+            stage["wholeback"] = (
+                f"**The gradient has gone through the {plural(count, 'operation')} {group} the figure.**"
+                if len(mine) > 1
+                else stage["back"]
+            )
+
+
+def norms(arrays: list[Any]) -> list[float]:
+    """Sizes of gradients."""
+    return [math.nan if a is None else float(numpy.sqrt((numpy.asarray(a, float) ** 2).sum())) for a in arrays]
+
+
+def steps_of(stages: list[Stage], root: str) -> list[Any]:
+    """The events of a trace whose nodes are the stages."""
+    steps: list[Any] = [
+        dict(phase="forward", kind="compute", node=k, edge=None, say=s["say"]) for k, s in enumerate(stages)
+    ]
+    seed = f"**The backward pass starts at {root} with 1.** A gradient takes the place of the value, in orange."
+    steps.append(dict(phase="backward", kind="seed", node=len(stages) - 1, edge=None, say=seed))
+    for k in reversed(range(len(stages))):
+        steps.append(dict(phase="backward", kind="accumulate", node=k, edge=None, say=stages[k]["back"]))
+    return steps

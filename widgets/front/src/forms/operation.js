@@ -1,0 +1,175 @@
+// One operation with its numbers, and the operations of a part as a list: figures that are laid out when they are opened. Pure functions.
+
+import { isProduct } from "./explain.js";
+
+/** @import { Figure, Sheet, Words } from "../types" */
+/** @import { Forms } from "./data.js" */
+
+const MONO = 7.3; // pixels of a character
+const PRODUCT = [38, 30, 24, 20, 16, 13, 11, 9, 7, 5, 4, 3];
+const FEW = [38, 35, 30, 24, 20, 16, 13, 11, 9, 7, 5, 4, 3];
+const MANY = [24, 20, 16, 13, 11, 9, 7, 5, 4, 3]; // of more than 12 rows
+const HIGH = 20; // pixels of a cell that has its number in it
+const LOOSE = /conv|pool|embedding|index|nll|norm|softmax|sum|mean|cat|stack/;
+/** @type {Record<string, string>} */
+const SIGNS = { add: "+", sub: "−", mul: "×", div: "÷" };
+
+/** @param {number[]} sizes @param {(c: number) => number} wide @param {number} room */
+const largest = (sizes, wide, room) => sizes.find((c) => wide(c) <= room) ?? sizes[sizes.length - 1];
+
+class Draw {
+  /** @type {Sheet[]} */ sheets = [];
+  /** @type {Words[]} */ words = [];
+  h = 0;
+
+  /** @param {Forms} forms @param {number} w */
+  constructor(forms, w) {
+    this.forms = forms;
+    this.w = w;
+  }
+
+  /** Rows, columns and the step from one sample or head to the next. @param {number} n */
+  size(n) {
+    const { shape } = this.forms.node(n);
+    const [r, c] = [shape.length > 1 ? shape[shape.length - 2] : 1, shape.at(-1) ?? 1];
+    const outer = shape.slice(0, -2);
+    const heads = outer.length > 1 ? outer[outer.length - 1] : 1;
+    const samples = outer.slice(0, outer.length > 1 ? -1 : undefined).reduce((a, b) => a * b, 1);
+    return { r, c, lead: samples * heads > 1 ? [heads * r * c, samples, r * c, heads] : undefined };
+  }
+
+  /** @param {number} n @param {number} x @param {number} y @param {number} cw @param {number} ch @param {string} name @param {string} [sub] */
+  sheet(n, x, y, cw, ch, name, sub) {
+    const { r, c, lead } = this.size(n);
+    /** @type {Sheet} */ const sheet = { n, x, y, cw, ch, r, c, off: 0 };
+    if (lead) sheet.lead = lead;
+    if (name) sheet.label = [x, y - 6, "start", name];
+    this.sheets.push(sheet);
+    this.h = Math.max(this.h, y + r * ch + 4);
+    if (sub) this.text(x, y + r * ch + 14, sub, "s");
+    return sheet;
+  }
+
+  /** @param {number} x @param {number} y @param {string} t @param {string} [c] @param {string} [a] */
+  text(x, y, t, c, a) {
+    this.words.push({ x, y, t, ...(c ? { c } : {}), ...(a ? { a } : {}) });
+    this.h = Math.max(this.h, y + 4);
+  }
+
+  /** @returns {Figure} */
+  figure() {
+    return { w: this.w, h: Math.ceil(this.h + 2), sheets: this.sheets, wires: [], words: this.words, signs: [] };
+  }
+}
+
+/** The end of a name for which there is no room. @param {string} name @param {number} room */
+function cut(name, room) {
+  const most = Math.max(3, Math.floor(room / MONO));
+  return name.length <= most ? name : `…${name.slice(1 - most)}`;
+}
+
+/** One operation: a product as a corner, else its operands and its result in one row.
+ * @param {Forms} forms @param {number} n @param {number} w @returns {Figure} */
+export function operationFigure(forms, n, w) {
+  const node = forms.node(n);
+  const draw = new Draw(forms, w);
+  if (isProduct(node.function) && node.shape.length > 1) corner(draw, n, w);
+  else inRow(draw, n, w);
+  return draw.figure();
+}
+
+/** The left factor to the left of the result, the right factor above it. @param {Draw} draw @param {number} n @param {number} w */
+function corner(draw, n, w) {
+  const { forms } = draw;
+  const { parents } = forms.node(n);
+  const [A, B] = parents.slice(-2);
+  const bias = parents.length === 3 ? parents[0] : -1;
+  const [a, b] = [draw.size(A), draw.size(B)];
+  const wide = (/** @type {number} */ c) => (a.c + b.c) * c + 110;
+  const tall = a.r + b.r;
+  const cw = largest(PRODUCT, (c) => (c >= 33 && tall > 26 ? 1e9 : tall * Math.min(c, HIGH) > 640 && c > 3 ? 1e9 : wide(c)), w);
+  const ch = Math.min(cw, HIGH);
+  const top = 26;
+  const y = top + b.r * ch + (bias >= 0 ? ch + 12 : 0) + 30;
+  const x = 14;
+  const right = x + a.c * cw + 34;
+  draw.sheet(A, x, y, cw, ch, cut(forms.node(A).name, a.c * cw + 26), `${a.r} × ${a.c}`);
+  draw.sheet(B, right, top, cw, ch, cut(forms.node(B).name, w - right));
+  if (bias >= 0) {
+    draw.sheet(bias, right, y - 26 - ch, cw, ch, "");
+    draw.text(right + b.c * cw + 8, y - 26 - ch / 2 + 4, cut(`+ ${forms.node(bias).name}`, w - right - b.c * cw - 8), "s");
+  }
+  draw.text(right + b.c * cw + 8, top + (b.r * ch) / 2 + 4, `${b.r} × ${b.c}`, "s");
+  draw.sheet(n, right, y, cw, ch, cut(forms.node(n).name, w - right), `${a.r} × ${b.c}`);
+}
+
+/** Element by element, rows, windows: a stretched operand is drawn as often as it is used, the first time at full strength.
+ * @param {Draw} draw @param {number} n @param {number} w */
+function inRow(draw, n, w) {
+  const { forms } = draw;
+  const node = forms.node(n);
+  const all = [...new Set(node.parents)]
+    .filter((p) => forms.size(p) > 0 && (forms.value(p) || forms.node(p).kind === "operation"))
+    .slice(0, 4);
+  const loose = LOOSE.test(node.function);
+  const own = [...all, n].map((q) => draw.size(q));
+  const result = own[own.length - 1];
+  const shown = own.map((size, k) => {
+    const stretched = !loose && k < all.length && result.r % size.r === 0 && result.c % size.c === 0;
+    return stretched ? { r: result.r, c: result.c } : size;
+  });
+  const total = shown.reduce((sum, { c }) => sum + c, 0);
+  const rows = Math.max(...shown.map(({ r }) => r));
+  const cw = largest(rows <= 12 ? FEW : MANY, (c) => total * c + shown.length * 38 + 6, w);
+  const ch = cw >= 35 ? HIGH : cw;
+  let x = 6;
+  [...all, n].forEach((q, k) => {
+    const { r, c } = shown[k];
+    const sheet = draw.sheet(q, x, 26, cw, ch, cut(forms.node(q).name, c * cw + 30));
+    const times = (r * c) / (own[k].r * own[k].c);
+    if (times > 1) {
+      if (!sheet.lead) sheet.wrap = [own[k].r, own[k].c];
+      if (!sheet.lead) Object.assign(sheet, { r, c });
+      draw.h = Math.max(draw.h, 26 + r * ch + 4);
+    }
+    draw.text(x, 26 + sheet.r * ch + 14, `${own[k].r} × ${own[k].c}${times > 1 ? `, used ${times} times` : ""}`, "s");
+    x += c * cw;
+    if (k === all.length) return;
+    const sign = k < all.length - 1 ? (SIGNS[node.function] ?? ",") : all.length === 1 ? "→" : "=";
+    draw.text(x + 19, 26 + (Math.min(rows, 8) * ch) / 2 + 5, sign, "m", "middle");
+    x += 38;
+  });
+}
+
+/** The operations of a part, one in a line: its name, its numbers, and how it is computed.
+ * @param {Forms} forms @param {number[]} ops @param {number} w @returns {Figure} */
+export function listFigure(forms, ops, w) {
+  const draw = new Draw(forms, w);
+  const inside = new Set(ops);
+  const outer = [...new Set(ops.flatMap((i) => forms.node(i).parents.map((p) => forms.base(p))))].filter(
+    (p) => !inside.has(p) && forms.node(p).kind !== "parameter" && forms.node(p).kind !== "constant" && forms.value(p),
+  );
+  const lines = [...outer, ...ops];
+  const left = Math.min(w * 0.3, 150);
+  const wide = Math.max(...lines.map((i) => draw.size(i).c));
+  const said = w > 620 ? 0.34 * w : 0;
+  const cw = largest(FEW, (c) => c * wide, w - left - said - 12);
+  let y = 10;
+  for (const i of lines) {
+    const { r, c } = draw.size(i);
+    const ch = cw >= 33 ? HIGH : Math.max(Math.min(cw, HIGH), r > 4 ? 4 : 12);
+    const high = Math.max(r * ch, 16);
+    const node = forms.node(i);
+    draw.text(left - 10, y + high / 2 + 4, cut(node.name, left - 12), "m", "end");
+    draw.sheet(i, left, y, cw, ch, "");
+    if (said && node.kind === "operation" && node.expr !== node.name)
+      draw.text(
+        Math.max(left + c * cw + 14, w - said),
+        y + high / 2 + 4,
+        cut(`= ${node.expr}`, w - Math.max(left + c * cw + 14, w - said)),
+        "s",
+      );
+    y += high + 9;
+  }
+  return draw.figure();
+}
