@@ -13,7 +13,9 @@
 #   make store        run the notebooks and store their outputs         (NOTEBOOKS="notebooks/01_three_ways.ipynb")
 #   make bench        time minigrad beside its peers                     (PEERS="torch==2.13.0 micrograd"  ARGS="T1 --write")
 #   make api          the reference pages, from the docstrings, into build/api
-#   make book         the course as plain pages whose pictures move, in build/book  (ARGS="00 05")
+#   make book         the course as pages that run, in build/book  (ARGS="00 05"; without a network: PYODIDE=build/pyodide, and DISK=yes
+#                     where pages are opened from a disk)
+#   make pyodide      Python for such pages, into build/pyodide
 #   make book-check   opens those pages in a Chromium and moves every picture
 #   make site         the course as static pages, with Python in the browser  (PYODIDE=/path/to/pyodide.tar.bz2)
 #   make site-check   opens those pages in a Chromium and runs cells in them
@@ -47,7 +49,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 jax micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test quick thorough op lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check
+.PHONY: lab test quick thorough op lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check pyodide
 
 lab: .venv/lab
 	@$(PY) tools/start.py lab $(PORT) $(HOST) "$(BROWSER)"
@@ -137,7 +139,11 @@ commands: .venv/test .venv/warm
 	MINIGRAD_COMMANDS=all $(PY) -m pytest -rs tests/test_commands.py $(ARGS)
 
 book: build/book-venv/made .venv/warm
-	$(PY) -m tools.book --sphinx build/book-venv/$(notdir $(BIN))/python $(ARGS)
+	$(PY) -m tools.book --sphinx build/book-venv/$(notdir $(BIN))/python $(if $(PYODIDE),--pyodide "$(PYODIDE)") $(if $(DISK),--disk) $(ARGS)
+
+# Python for pages: npm's package pyodide, and numpy and matplotlib from the Python package index, checked against Pyodide's own hashes.
+pyodide: .venv/test
+	$(PY) -m tools.book.pyodide build/pyodide
 
 book-check: .venv/test
 	$(PY) -m tools.book.check

@@ -301,7 +301,12 @@ def test_wheel_holds_the_packages_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         inside = {name for name in archive.namelist() if ".dist-info/" not in name}
         licence = [name for name in archive.namelist() if name.endswith("LICENSE")]
-    front = {path for pattern in ("*.js", "*.css", "dist/*") for path in (ROOT / "widgets/front").glob(pattern)}
+    front = {
+        path
+        for pattern in ("*.js", "*.css", "dist/*")
+        for path in (ROOT / "widgets/front").glob(pattern)
+        if path.is_file()
+    }
     data = {ROOT / package / "py.typed" for package in PACKAGES} | {
         *(ROOT / "minigrad/data").glob("*"),
         ROOT / "widgets/palette.json",

@@ -278,7 +278,7 @@ def test_what_is_not_recorded_is_said(page):
     field = shown.locator("input[type=text]").first
     field.fill("z = y + x")
     field.press("Enter")
-    expect(shown.locator(".mg-words")).to_contain_text("In the notebook it works")
+    expect(shown.locator(".mg-words")).to_contain_text("Run the cell, and Python answers")
 
 
 def test_the_check_moves_every_control_and_reads_what_is_said(page):

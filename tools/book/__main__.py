@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -31,7 +32,7 @@ from tools.pictures import film
 from tools.store import svg_of
 from widgets.front_end import built
 
-from . import words
+from . import pyodide, words
 from .record import MIME
 
 ROOT = Path(__file__).parents[2]
@@ -59,7 +60,7 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
             if len(cells) > 1:
                 cell.source = words.under_title(cell.source)
             elif path.stem != "glossary":
-                cells.append(new_markdown_cell(words.banner(path.name)))
+                cells.append(new_markdown_cell(words.bar(path.name)))
             continue
         exercise = cell.metadata.get("minigrad", {}).get("exercise")
         if cell.source.startswith("%%predict"):
@@ -70,7 +71,7 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
             cell.outputs = []
             cells.append(new_markdown_cell(guess(exercise)))
         elif exercise:
-            cells.append(new_markdown_cell(words.invitation(exercise, path.name)))
+            cells.append(new_markdown_cell(words.buttons(exercise)))
         elif cell.source.startswith("check("):  # code is checked elsewhere
             cell.outputs = []
         else:
@@ -166,6 +167,10 @@ def main() -> int:
         "--sphinx", default=sys.executable, help="the Python that has Sphinx, myst-nb, furo and latex2mathml"
     )
     parser.add_argument("--out", type=Path, default=ROOT / "build/book")
+    parser.add_argument(
+        "--pyodide", type=Path, help="a folder of Pyodide (`make pyodide`), for a book that needs no network"
+    )
+    parser.add_argument("--disk", action="store_true", help="with Python for pages that are opened from a disk")
     parser.add_argument("chapters", nargs="*", help="first letters of notebooks; all by default")
     given = parser.parse_args()
     source = given.out.with_name("book-source").resolve()
@@ -187,13 +192,32 @@ def main() -> int:
     (source / "index.md").write_text(words.index(paths), encoding="utf-8")
     sheet = (HERE / "cheat_sheet.md").read_text(encoding="utf-8")
     (source / "cheat_sheet.md").write_text(words.links(sheet, {p.stem for p in paths}), encoding="utf-8")
-    (source / "_static/page.js").write_text(built("page.js"), encoding="utf-8")
-    (source / "_static/film.js").write_text(built("film.js"), encoding="utf-8")
+    for name in ("page.js", "film.js", "views.css", "book/bar.js", "book/live.js"):
+        (source / "_static" / name.rpartition("/")[2]).write_text(built(name), encoding="utf-8")
     film().save(source / "_static/moons.html")
-    (source / "_static/views.css").write_text(built("views.css"), encoding="utf-8")
-    for name in ("book.css", "book.js", "math.woff2", "math-OFL.txt"):
+    for name in ("book.js", "math.woff2", "math-OFL.txt"):
         shutil.copy(HERE / name, source / "_static")
-    command = [given.sphinx, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", str(HERE)]
+    look = (HERE / "book.css").read_text(encoding="utf-8") + built("book/bar.css")
+    (source / "_static/book.css").write_text(look, encoding="utf-8")
+    held = pyodide.build(source / "_static", given.pyodide, given.disk)
+    for path in paths:
+        notebook = json.dumps(json.loads(path.read_text(encoding="utf-8")), ensure_ascii=False, separators=(",", ":"))
+        (source / f"_static/python/{path.stem}.js").write_text(f'mgHand("nb:{path.stem}",{notebook})', encoding="utf-8")
+    megabytes = sum(held["files"][name]["bytes"] for name in held["start"]) / 1e6
+    command = [
+        given.sphinx,
+        "-m",
+        "sphinx",
+        "-q",
+        "-W",
+        "--keep-going",
+        "-j",
+        "2",
+        "-c",
+        str(HERE),
+        "-D",
+        f"html_context.megabytes={megabytes:.0f}",
+    ]
     command += ["-d", str(source / "_doctrees"), str(source), str(given.out)]
     return subprocess.run(command, check=False).returncode or int(
         any(told(lesson).startswith("✗") for lesson in lessons)

@@ -1,6 +1,8 @@
 """Sphinx's settings for the book. All that its pages need lies beside them; nothing is fetched."""
 
+import json
 import re
+from pathlib import Path
 
 import latex2mathml.converter
 from docutils.nodes import SkipNode
@@ -18,7 +20,7 @@ html_css_files = [
     "book.css",
     ("views.css", {"media": "not all"}),
 ]  # book.js lets it apply: the first paint needs only the text's own
-html_js_files = [("page.js", {"defer": "defer"}), ("book.js", {"defer": "defer"})]
+html_js_files = [("page.js", {"defer": "defer"}), ("book.js", {"defer": "defer"}), ("bar.js", {"defer": "defer"})]
 html_use_index = html_show_sphinx = html_show_copyright = html_show_sourcelink = html_copy_source = False
 html_theme_options = {
     f"{theme}_css_variables": {"color-brand-primary": ink, "color-brand-content": ink, "color-brand-visited": ink}
@@ -48,7 +50,21 @@ def _page(app, pagename, templatename, context, doctree):
 
     The empty corner of a table is no header, which a screen reader would announce."""
     context["css_files"] = [file for file in context["css_files"] if "mystnb" not in file.filename]
-    context["body"] = re.sub(r"<th[^>]*>(<p></p>)?</th>", "<td></td>", context.get("body") or "")
+    body = re.sub(r"<th[^>]*>(<p></p>)?</th>", "<td></td>", context.get("body") or "")
+    body = body.replace("%MEGABYTES%", str(context.get("megabytes", "")))
+    notebook = Path(app.srcdir, f"{pagename}.ipynb")
+    if notebook.exists():  # a cell of the page has the id of the notebook's
+        ids = iter(
+            [
+                cell["id"]
+                for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+                if cell["cell_type"] == "code"
+            ]
+        )
+        body = re.sub(r'<div class="cell ', lambda match: f'<div data-cell="{next(ids)}" class="cell ', body)
+        if left := [*ids]:
+            raise ValueError(f"{pagename}: no page shows the cells {left}")
+    context["body"] = body
 
 
 def setup(app):

@@ -18,7 +18,6 @@ HERE = Path(__file__).parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BINDER = re.search(r"^\[binder\]: (\S+?)00_start_here.ipynb$", README, re.M)[1]
 LITE = re.search(r"^\[lite\]: (\S+)$", README, re.M)[1]
-LAB = "http://localhost:8888/lab/tree/"  # where `make lab` shows the notebooks
 # Code, formulas, links, HTML and headings: nothing in them becomes a link.
 PLAIN = {"view", "rule", "module", "seed", "tangent"}  # words of the glossary that have other meanings as well
 APART = re.compile(r"""```.*?``` | `[^`]*` | \$\$.*?\$\$ | \$[^$\n]+\$ | !?\[[^\]]*\]\([^)]*\) | ^<.*?(?:\n\n|\Z) | <[^>]+> | ^\#+[^\n]*
@@ -41,26 +40,22 @@ def waits(exercise: str) -> str:
     return f'<p class="mg-exercise" data-waits="{name}">What this cell shows opens with <a href="#guess-{name}">{what}</a>.</p>'
 
 
-def invitation(exercise: str, notebook: str) -> str:
-    """Where an exercise can be done."""
-    return (f'<p class="mg-exercise">Exercise {exercise} answers in the notebook: '
-            f'<a class="mg-button" href="{BINDER}{notebook}">do it on Binder</a> '
-            f'<a class="mg-button" href="{LAB}{notebook}">in your JupyterLab</a> (started with <code>make lab</code>).</p>')  # fmt: skip
+def buttons(exercise: str) -> str:
+    """What an exercise offers below the cell of its answer, and the place where hints appear."""
+    offers = {"check": "Check", "hint": "Hint", "reveal": "Solution"} | (
+        {"keep": "Keep it"} if exercises[exercise].reused else {}
+    )
+    offered = "".join(f'<button type="button" data-do="{do}">{label}</button>' for do, label in offers.items())
+    return (f'<div class="mg-exercise" data-exercise="{exercise}"><span>Exercise {exercise} <span class="mgb-mark">✓ passed</span></span>'
+            f'{offered}</div><div class="mgb-aside cell_output"></div>')  # fmt: skip
 
 
 def limits(about: dict[str, Any]) -> str:
-    """What a lesson can do in the notebook and not on the page."""
-    if "lesson" not in about:
+    """What a lesson can do once its cell has run, and not before."""
+    if "lesson" not in about or not (about.get("cut") or about.get("thin") or not about["key"]):
         return ""
-    if not about["key"]:
-        return '<p class="mg-partly">This lesson needs Python, so you see its stored picture. In the notebook it moves.</p>'
-    if about.get("cut"):
-        return f'<p class="mg-partly">This page holds the first {about["states"]:,} positions of it. The notebook has them all.</p>'
-    if about.get("thin"):
-        return (
-            '<p class="mg-partly">Here the sliders stop at some of their places. In the notebook they stop at all.</p>'
-        )
-    return ""
+    now = "Some of its positions are recorded" if about["key"] else "This picture is still"
+    return f'<p class="mg-partly">{now}; run the cell, and it moves freely.</p>'
 
 
 def without_verdict(output: NotebookNode) -> NotebookNode | None:
@@ -78,10 +73,13 @@ def without_verdict(output: NotebookNode) -> NotebookNode | None:
     return output if data["text/plain"].strip() else None
 
 
-def banner(notebook: str) -> str:
-    """The note below a chapter's title: the chapter's text addresses readers who run its cells."""
-    return (f'<p class="mg-partly">On this page everything has run already, and the pictures move. Run it yourself: '
-            f'<a href="{BINDER}{notebook}">on Binder</a>, <a href="{LAB}{notebook}">in your JupyterLab</a>.</p>')  # fmt: skip
+def bar(notebook: str) -> str:
+    """The bar below a chapter's title, from which Python is started (widgets/front/src/book/bar.js)."""
+    about = f'data-state="none" data-chapter="{Path(notebook).stem}" data-notebook="{notebook}" data-away="{BINDER}"'
+    said = "Everything here has run already, and the pictures move. Run it yourself: Python starts in this tab, %MEGABYTES% MB once."
+    return (f'<div class="mgb-place"><div class="mgb-bar" role="region" aria-label="Python on this page" {about}>'
+            f'<button class="mgb-start" type="button">▶ Run this page</button>'
+            f'<span class="mgb-bar-say" role="status">{said}</span></div></div>')  # fmt: skip
 
 
 def links(text: str, pages: set[str]) -> str:

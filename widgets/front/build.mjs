@@ -18,6 +18,35 @@ const common = {
 
 /** @type {import("esbuild").BuildOptions[]} */
 const builds = [
+  // A page of the book: what every reader loads, and what comes when Python or an editor is wanted. The worker is a text in it, because a
+  // page opened from a disk may start a worker from a blob only.
+  {
+    ...common,
+    format: "iife",
+    loader: { ".css": "text" },
+    plugins: [
+      {
+        name: "worker",
+        setup: (on) =>
+          on.onLoad({ filter: /book[\\/]worker\.js$/ }, async ({ path }) => {
+            const { outputFiles } = await build({
+              ...common,
+              entryPoints: [path],
+              outdir: undefined,
+              format: "iife",
+              write: false,
+              logLevel: "silent",
+            });
+            return { contents: outputFiles?.[0].text, loader: "text" };
+          }),
+      },
+    ],
+    entryPoints: [
+      { in: "src/book/bar.js", out: "book/bar" },
+      { in: "src/book/live.js", out: "book/live" },
+    ],
+  },
+  { ...common, entryPoints: [{ in: "src/book/bar.css", out: "book/bar" }] },
   {
     ...common,
     format: "esm",

@@ -9,7 +9,7 @@ import { partsOf, readNetwork } from "./network/numbers.js";
  * @typedef {{states: {file: string, moves: Record<string, number>, cards: number[]}[], alone: Record<string, (number|null)[]>, names: string[],
  *   homes: number[]}} Opens */
 /** @typedef {Record<string, any>} State */
-/** @typedef {import("./page.js").PageModel} PageModel */
+/** @typedef {import("./page_model.js").PageModel} PageModel */
 
 const OTHERS = "This page holds only some combinations of open cards, so others were closed. In JupyterLab they stay open.";
 const ABSENT = "This page does not hold that picture: the card opens in JupyterLab.";

@@ -2,10 +2,11 @@
 
 import { render } from "./lesson.js";
 import { Opened } from "./opened.js";
+import { PageModel } from "./page_model.js";
 import { View } from "./view.js";
 
-/** @typedef {Record<string, any>} State what a view reads from its model */
-/** @typedef {(content: any, model: PageModel) => void} Answer */
+/** @import { Answer, State } from "./page_model.js" */
+
 /** A lesson as a table: `at` finds a scene by the places of its controls; moves that lead elsewhere are in `moves`, as [place, state].
  * @typedef {{scenes: any[], at: Record<string, number>, moves: Record<string, Record<string, [any, string][]>>, start: string, film: any,
  *            pieces: string[], pictures: (number[])[], children: Record<string, State>}} Table */
@@ -13,65 +14,27 @@ import { View } from "./view.js";
 /** Decode bytes that the kernel has encoded as base64. @param {string} _ @param {any} value */
 const revive = (_, value) => (value?.$bytes === undefined ? value : Uint8Array.from(atob(value.$bytes), (c) => c.charCodeAt(0)).buffer);
 
-/** A few lines in place of a kernel's model. */
-export class PageModel {
-  /** @type {Map<string, Set<(...args: any[]) => void>>} */ #listeners = new Map();
-
-  /** @param {State} state @param {Answer} [answer] */
-  constructor(state, answer) {
-    this.state = state;
-    this.answer = answer;
-    this.widget_manager = {
-      /** @param {string} id */
-      get_model: async (id) => this.state.parts[id],
-      /** @param {State} part */
-      create_view: async (part) => {
-        const el = document.createElement("div");
-        new View(new PageModel({ ...part }), el, fail);
-        return { el, remove: () => el.remove(), trigger() {} };
-      },
-    };
-  }
-
-  /** @param {string} name */
-  get(name) {
-    return this.state[name];
-  }
-
-  /** @param {string} name @param {any} value */
-  set(name, value) {
-    this.state[name] = value;
-    this.tell(`change:${name}`);
-  }
-
-  /** @param {string} name @param {...any} about */
-  tell(name, ...about) {
-    for (const run of this.#listeners.get(name) ?? []) run(...about);
-  }
-
-  /** @param {string} name @param {(...args: any[]) => void} run */
-  on(name, run) {
-    this.#listeners.set(name, (this.#listeners.get(name) ?? new Set()).add(run));
-  }
-
-  /** @param {string} name @param {(...args: any[]) => void} run */
-  off(name, run) {
-    this.#listeners.get(name)?.delete(run);
-  }
-
-  save_changes() {}
-
-  /** @param {any} content */
-  send(content) {
-    this.answer?.(content, this);
-  }
+/** A model whose children are views of the page. @param {State} state @param {Answer} [answer] */
+function modelOf(state, answer) {
+  const model = new PageModel(state, answer);
+  model.widget_manager = {
+    /** @param {string} id */
+    get_model: async (id) => state.parts[id],
+    /** @param {State} part */
+    create_view: async (part) => {
+      const el = document.createElement("div");
+      new View(modelOf({ ...part }), el, fail);
+      return { el, remove: () => el.remove(), trigger() {} };
+    },
+  };
+  return model;
 }
 
 /** The model of a graph; if its cards open, one that answers. @param {any} data @param {(file: string) => Promise<State>} load */
 function graphModel({ state, opens }, load) {
-  if (!opens) return new PageModel(state);
+  if (!opens) return modelOf(state);
   const opened = new Opened(opens, { ...state }, load);
-  return new PageModel({ ...state, opens: true }, (content, model) => opened.answer(content, model));
+  return modelOf({ ...state, opens: true }, (content, model) => opened.answer(content, model));
 }
 
 /** @param {unknown} error */
@@ -149,13 +112,13 @@ function play(table, el) {
     return Number.isNaN(Number(value)) ? undefined : all.sort((a, b) => far(a) - far(b))[0]?.[1];
   };
   const parts = table.children;
-  const model = new PageModel({ ...table, parts, scene: scene(here, 0), children: table.scenes[table.at[here]].below }, (content) => {
+  const model = modelOf({ ...table, parts, scene: scene(here, 0), children: table.scenes[table.at[here]].below }, (content) => {
     const rolls = table.film?.at && content.set === table.film.at;
     const to = rolls ? here : target(content);
     if (rolls) moment = content.value;
     else if (to && table.film?.at && recorded(to) !== recorded(here)) moment = undefined;
     here = to ?? here;
-    const say = to ? "" : "This page has not recorded that. In the notebook it works.";
+    const say = to ? "" : "That is not recorded. Run the cell, and Python answers.";
     const below = table.scenes[table.at[here]].below;
     if (`${below}` !== `${model.get("children")}`) model.set("children", below);
     model.set("scene", scene(here, content.number ?? 0, say));
@@ -165,7 +128,7 @@ function play(table, el) {
 
 const own = document.getElementById("state");
 if (own) {
-  const model = new PageModel(JSON.parse(own.textContent ?? "{}", revive));
+  const model = modelOf(JSON.parse(own.textContent ?? "{}", revive));
   new View(model, /** @type {HTMLElement} */ (document.getElementById("view")), fail);
 }
 
