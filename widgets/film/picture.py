@@ -421,7 +421,7 @@ class _Drawing:
         step = (x1 - x0) / count
         parts = []
         for j in range(count):
-            k = round((j + 0.5) / count * span * (0.2 if j == 0 else 1))
+            k = 0 if j == 0 else round((j + 0.5) / count * span)
             weights = self.film.frames[k].weights if k < len(self.film.frames) else self.film.last()
             sums, _ = computed(self.film, weights, self.grid)
             parts.append(self._ground(sums, x0 + step * (j + 0.5) - w / 2, self.high + 12, w, h))

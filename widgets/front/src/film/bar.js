@@ -21,7 +21,9 @@ export class Bar {
   /** @param {Film} film */
   constructor(film) {
     this.film = film;
-    this.el = h("div", { class: "mf-bar" });
+    this.row = h("div", { class: "mf-bar" });
+    this.tools = h("div", { class: "mf-bar mf-tools" });
+    this.el = h("div", { class: "mf-bars" }, this.row, this.tools);
   }
 
   draw() {
@@ -67,10 +69,10 @@ export class Bar {
       ),
       this.sweeping,
       this.spiking,
-      h("span", { class: "mf-grow" }),
     );
+    /** @type {Node[]} */ const tools = [];
     if (film.whole && !film.live && film.run.frames.some((f) => f.rate !== null))
-      parts.push(
+      tools.push(
         group(
           h("span", {}, "what if lr ×"),
           ...FACTORS.map(([f, label]) =>
@@ -79,7 +81,7 @@ export class Bar {
         ),
       );
     if (film.branch)
-      parts.push(
+      tools.push(
         group(
           button("recorded", () => film.showBranch(false), pressed(!film.branched)),
           button("branch", () => film.showBranch(true), pressed(film.branched)),
@@ -88,18 +90,20 @@ export class Bar {
       );
     const others = film.runs.map((run, i) => ({ run, i })).filter(({ run, i }) => i !== film.shown && run.fits(film.run));
     if (film.runs.length > 1)
-      parts.push(group(...film.runs.map((run, i) => button(run.about.name, () => film.choose(i), pressed(i === film.shown)))));
+      tools.push(group(...film.runs.map((run, i) => button(run.about.name, () => film.choose(i), pressed(i === film.shown)))));
     for (const { run, i } of others)
-      parts.push(button(`compare with ${run.about.name}`, () => film.compare(film.other === i ? -1 : i), pressed(film.other === i)));
+      tools.push(button(`compare with ${run.about.name}`, () => film.compare(film.other === i ? -1 : i), pressed(film.other === i)));
+    tools.push(h("span", { class: "mf-grow" }));
     if (film.run.kind === "plane")
-      parts.push(
+      tools.push(
         button("histograms", () => film.fill(!film.histograms), {
           ...pressed(film.histograms),
           title: "fill the circles with histograms of the units' outputs",
         }),
       );
-    parts.push(button("log", () => film.setLog(!film.log), { ...pressed(film.log), title: "L" }));
-    this.el.replaceChildren(...parts);
+    tools.push(button("log", () => film.setLog(!film.log), { ...pressed(film.log), title: "L" }));
+    this.row.replaceChildren(...parts);
+    this.tools.replaceChildren(...tools);
     this.update();
     if (focused) [...this.el.querySelectorAll("button")].find((b) => b.textContent === focused)?.focus({ preventScroll: true });
   }

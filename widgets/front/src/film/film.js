@@ -31,7 +31,6 @@ export class Film {
   /** @type {(() => void)[]} */ #undo = [];
   #frame = 0;
   #drawn = 0;
-  #spoken = 0;
   /** @type {{key: string, moment: Moment}|null} */ #memo = null;
 
   /** @param {HTMLElement} el @param {Run[]} runs the film, and others to compare it with @param {Host} host */
@@ -312,7 +311,9 @@ export class Film {
     this.branch.run();
   }
 
+  /** Remove the branch, and go back to where it began. */
   dropBranch() {
+    if (this.branched && this.branch) this.k = this.branch.from;
     this.branch?.stop();
     this.branch = null;
     this.branched = false;
@@ -378,8 +379,6 @@ export class Film {
     }
     const moving = this.playing || (this.live && this.follow);
     this.say.setAttribute("aria-live", moving ? "off" : "polite"); // a sentence for each frame is no help to a listener
-    if (moving && t - this.#spoken < 250) return;
-    this.#spoken = t;
     this.say.replaceChildren(...prose(sentence(this)));
   }
 
@@ -435,7 +434,7 @@ export class Film {
       };
     return {
       bad: true,
-      words: `The recorded gradients are not those of this program (they differ by up to ${fmt(worst, 2)} of their size), so the backward pass is not exact. The film shows the recorded ones.`,
+      words: `The recorded gradients are not those of this program (they differ by up to ${fmt(worst, 2)} of their size), so the backward pass is not exact. The film shows the recorded ones. In the notebook, %audit loss names the operation whose rule is wrong.`,
     };
   }
 

@@ -571,8 +571,9 @@ export class Stage {
         fill: css.ink,
       });
     if (L.net) return;
-    const margins = film.run.about.margins ? ": 0 on the line, ±1 on the dotted lines" : "";
-    const head = film.judge.several ? "the largest score over the plane" : `the score over the plane${L.W < 900 ? "" : margins}`;
+    const score = film.judge.several ? "the largest score over the plane" : "the score over the plane";
+    const margins = L.W < 900 ? "score: 0 on the line, ±1 dotted" : `${score}: 0 on the line, ±1 on the dotted lines`;
+    const head = film.run.about.margins ? margins : score;
     text(c, head, mid, at.y - 14, { px: 11.5, fill: css.soft });
     if (ghost)
       text(c, before ? "dashed: before this step" : `dashed: ${name} at this step`, mid, at.y + at.h + 36, { px: 11.5, fill: css.soft });

@@ -91,7 +91,18 @@ export class Strip {
       canvas.style.height = `${T.H}px`;
       this.forget();
     }
-    const key = [film.shown, W, film.log, film.run.length, film.live, film.selected?.unit, film.branch?.length, film.other, ratio].join();
+    const key = [
+      film.shown,
+      W,
+      film.log,
+      film.run.length,
+      film.live,
+      film.selected?.unit,
+      film.branched && film.branch?.length,
+      film.branch?.length,
+      film.other,
+      ratio,
+    ].join();
     if (key !== this.#key || !this.#still) {
       this.#still = Object.assign(document.createElement("canvas"), { width: w, height: high });
       const c = /** @type {Context} */ (this.#still.getContext("2d"));
@@ -259,7 +270,7 @@ export class Strip {
     const n = Math.max(3, Math.floor((T.x1 - T.x0 + 6) / (wide + 6)));
     const by = (T.x1 - T.x0) / n;
     for (let j = 0; j < n; j++) {
-      const k = Math.round(((j + 0.5) / n) * film.span * (j === 0 ? 0.2 : 1));
+      const k = j === 0 ? 0 : Math.round(((j + 0.5) / n) * film.span);
       const x = T.x0 + by * (j + 0.5) - wide / 2;
       if (k <= film.last && run.length) c.drawImage(this.#picture(k, wide, T.small), x - 1, 13, wide + 2, T.small + 2);
       else {
@@ -279,7 +290,9 @@ export class Strip {
     const { run, plane, judge, colours } = film;
     const unit = film.selected?.unit ?? -1;
     const ratio = devicePixelRatio || 1;
-    const key = [film.shown, k === run.length ? "end" : run.step(k), unit, w, ratio, colours.css.bg, colours.flat].join();
+    const branch = film.branched && film.branch && k > film.branch.from ? film.branch : null;
+    const step = k === run.length ? "end" : run.step(k);
+    const key = [film.shown, branch?.label, step, unit, w, ratio, colours.css.bg, colours.flat].join();
     const known = this.#small.get(key);
     if (known) return known;
     if (this.#small.size > MOST) this.#small.clear();
@@ -287,11 +300,11 @@ export class Strip {
       width: Math.ceil((w + 2) * ratio),
       height: Math.ceil((high + 2) * ratio),
     });
-    if (k < run.length || !film.live) this.#small.set(key, canvas);
+    if (branch ? branch.from + branch.length >= k : k < run.length || !film.live) this.#small.set(key, canvas);
     const c = /** @type {Context} */ (canvas.getContext("2d"));
     c.scale(canvas.width / (w + 2), canvas.height / (high + 2));
     const at = { x: 1, y: 1, w, h: high };
-    const weights = run.weights(k);
+    const weights = film.weights(k);
     if (plane && (unit < 0 || judge.units.includes(unit))) {
       film.stage.ground(c, at, plane.maps(weights));
       film.stage.frame(c, at);

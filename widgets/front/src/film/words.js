@@ -13,6 +13,7 @@ export function sentence(film) {
   if (film.branched && film.branch?.note && k >= run.length) return film.branch.note;
   if (film.live && film.follow && !film.sweep)
     return "**It is training.** Drag the line back at any time; the training goes on, and “follow” returns to it. Stop it whenever you like: the film keeps every step so far.";
+  if (film.playing) return "**The film plays.** Space stops it at a step, and this line says what happened there.";
   if (k >= run.length) return ending(film);
   if (film.sweep) return backward(film);
   return step(film);
