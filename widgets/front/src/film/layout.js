@@ -50,7 +50,7 @@ export function layout(run, W) {
   }
   const room = (L.net || L.H) - TOP - FOOT;
   const mid = TOP + room / 2;
-  L.left = wide ? 66 : medium ? 48 : 40;
+  L.left = wide ? 66 : 48;
   L.gap = (right - L.left) / layers.length;
   const columns = Math.max(1, ...run.units.flatMap((u) => u.inputs.map(([c]) => c + 1)));
   const pitch = (/** @type {number} */ n) => Math.min(room / n, medium ? 76 : 64);

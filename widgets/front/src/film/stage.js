@@ -337,8 +337,10 @@ export class Stage {
       const values = plane?.inputs[k];
       const picture = values ? film.colours.picture(`x${k}`, GW, GH, (j) => (values[j] - mid) / half, 0.5) : null;
       this.#circle(c, p, picture, true, css.line, 1.4);
-      const name = `x${"₀₁₂₃₄₅₆₇₈₉"[(k + 1) % 10]}`;
-      if (L.inputs.length <= 9) text(c, name, p.x - p.r - (L.W < 600 ? 13 : 17), p.y, { px: 13, weight: 600, fill: css.ink });
+      const name = `x${[...String(k + 1)].map((d) => "₀₁₂₃₄₅₆₇₈₉"[Number(d)]).join("")}`;
+      const px = Math.min(13, p.r);
+      if (picture) text(c, name, p.x - p.r - (L.W < 600 ? 13 : 17), p.y, { px: 13, weight: 600, fill: css.ink });
+      else if (px >= 10) text(c, name, p.x, p.y, { px, weight: 600, fill: css.ink });
     });
   }
 
