@@ -18,6 +18,7 @@ from ..core.constants import zeros_like
 from ..core.dispatch import state
 from ..core.facts import InputWithoutGradient, NoGraph, SeedMissing, SeedShape, SeedType, UnusedInputs
 from ..core.grad_mode import set_grad_enabled
+from ..core.meta import MetaArray, no_numbers
 from ..core.node import AccumulateGrad, GradientEdge
 from ..core.variable import Size, edge_of, requires
 from ..ops.joins import stack
@@ -93,6 +94,8 @@ def roots_of(
                 "chapter 10, Controlling the graph",
                 NoGraph(),
             )
+        if isinstance(t, Variable) and isinstance(t.array, MetaArray):
+            raise no_numbers("a gradient needs numbers")
         if g is None:
             one = _ONE[dtype].copy() if shape == () and dtype in _ONE else np.ones(shape, dtype)
         roots.append((edge, one if g is None else g))

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..core import dtypes, errors, facts, variable
 from ..core.dispatch import state
+from ..core.meta import MetaArray, no_numbers
 from ..core.node import move_retained
 from ..core.ownership import holders
 from ..core.variable import INFERENCE, Variable, alias, refresh, refusal, requires
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 def write(x: Any, op: Any, *args: Any) -> Tensor:
     """`x.op_(*args)`: replace the numbers of `x` by op(x, *args). Returns x."""
     check(x, *args)
+    if isinstance(x.array, MetaArray):
+        return _same_shape(x, op(x.detach(), *args))
     _check_overlap(x, () if op is fill_tensor else args, op in IDEMPOTENT)  # the one number is read before
     if not state.grad:
         return overwrite(x, op(x, *args))
@@ -147,8 +150,8 @@ def _steps(a: np.ndarray) -> list[int]:
     return [s for s, n in zip(a.strides, a.shape, strict=True) if n > 1]
 
 
-def overwrite(x: Any, out: Any) -> Tensor:
-    """Put the numbers of `out` into the storage of `x`, and its history behind `x`."""
+def _same_shape(x: Any, out: Any) -> Tensor:
+    """x, if a result of this shape can be written into it."""
     if out.array.shape != x.array.shape:
         raise errors.new(
             RuntimeError,
@@ -157,6 +160,16 @@ def overwrite(x: Any, out: Any) -> Tensor:
             instead="use the operation that makes a new tensor.",
             facts=facts.ShapeWritten(tuple(x.array.shape), tuple(out.array.shape)),
         )
+    return x
+
+
+def overwrite(x: Any, out: Any) -> Tensor:
+    """Put the numbers of `out` into the storage of `x`, and its history behind `x`."""
+    _same_shape(x, out)
+    if isinstance(out.array, MetaArray):
+        if isinstance(x.array, MetaArray):
+            return x
+        raise no_numbers("they cannot be written into another tensor")
     if out.array.dtype is not x.array.dtype:
         fitting(x, out)
         out.array = out.array.astype(x.array.dtype)
@@ -256,7 +269,11 @@ def copy_(x: Any, source: Tensor, sentence: str | None = None, idempotent: bool 
     idempotent  what is written into places that are one is the same
     """
     check(x, source)
+    if isinstance(x.array, MetaArray):
+        return _same_shape(x, source.detach().to("meta").expand(x.array.shape))
     _check_overlap(x, (source,), source is x or idempotent)
+    if isinstance(source.array, MetaArray):
+        raise no_numbers("they cannot be written into another tensor")
     try:
         np.broadcast_to(source.array, x.array.shape)
     except ValueError:

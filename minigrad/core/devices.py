@@ -1,4 +1,4 @@
-"""The CPU device, memory formats and layouts; every other device raises."""
+"""The devices "cpu" and "meta", memory formats and layouts; every other device raises."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class device:
-    """torch.device("cpu"). Raises AssertionError for "cuda" and RuntimeError for names that are no device: minigrad computes on the CPU."""
+    """torch.device("cpu"), or "meta" for tensors without numbers (meta.py). Raises AssertionError for "cuda" and RuntimeError for other
+    names: minigrad computes on the CPU."""
 
     __slots__ = ("index", "type")
     index: int | None
@@ -24,13 +25,8 @@ class device:
         if isinstance(name, device):
             name = name.type
         kind, _, number = str(name).partition(":")
-        if kind != "cpu":
+        if kind not in ("cpu", "meta"):
             instead = "use torch.device('cpu'), or leave the device out: minigrad computes on the CPU only."
-            if kind == "meta":
-                instead = (
-                    "leave .to('meta') out: minigrad has no tensors without numbers. A copy of a model works as well for "
-                    "torch.func.functional_call, which puts other numbers in place of its own."
-                )
             if kind == "cuda":
                 raise errors.new(
                     AssertionError, "Torch not compiled with CUDA enabled", instead=instead, facts=NoCuda()
@@ -52,7 +48,7 @@ class device:
 
 
 DeviceLike = device | str | int | None  # what the argument `device` may be
-CPU = device("cpu")
+CPU, META = device("cpu"), device("meta")
 
 
 class layout:

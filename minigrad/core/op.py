@@ -33,12 +33,13 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import asarray, ndarray
+from numpy import ndarray
 
 from . import errors, variable
 from .arguments import recover
 from .constants import number_of
 from .dispatch import state
+from .meta import asarray
 from .node import FREED, LIVE, Node, next_number
 from .row_options import OPTIONS, ArgumentOptions, GraphOptions, TextOptions
 from .row_source import (

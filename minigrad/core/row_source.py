@@ -86,7 +86,10 @@ def _call_source(op: Op) -> str:
         lines += [
             "    if state.handlers:",
             f"        {detour}",
-            f"    r = forward({', '.join(['arrays', *op.params])})",
+            "    try:",
+            f"        r = forward({', '.join(['arrays', *op.params])})",
+            "    except TypeError:",
+            f"        {detour}",
             "",
         ]
         return "\n".join(lines)

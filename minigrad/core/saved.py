@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numpy import asarray, ndarray
+from numpy import ndarray
 
 from . import errors
 from .dispatch import state
+from .meta import asarray
 from .node import PACKED, Node, short_name
 from .variable import INFERENCE, ViewFunc, ViewMeta, edge_of, only_detached, wrap
 

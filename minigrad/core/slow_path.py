@@ -13,10 +13,10 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy import asarray, ndarray
+from numpy import ndarray
 
 from ..scalar import Value
-from . import dtypes, errors, permissions
+from . import dtypes, errors, meta, permissions
 from .constants import constant
 from .dispatch import NOT_RUNNING, state
 from .facts import ArgumentType
@@ -52,7 +52,10 @@ def general(op: Op, inputs: Any, params: tuple[Any, ...]) -> Any:
             state.handlers = handlers
     tensors, arrays = prepare(op, flat)
     try:
-        r = op.forward(arrays, *params) if op.tensor_list else op.forward(*arrays, *params)
+        if any([type(a) is meta.MetaArray for a in arrays]):
+            r = meta.run(op, arrays, params)
+        else:
+            r = op.forward(arrays, *params) if op.tensor_list else op.forward(*arrays, *params)
     except (ValueError, TypeError) as error:
         raise failed(op, arrays, error) from None
     return op.record(r, tensors, *params) if op.tensor_list else op.record(r, *tensors, *params)
@@ -118,7 +121,7 @@ def prepare(op: Op, inputs: Sequence[Any]) -> tuple[Any, ...]:
         elif (
             isinstance(x, (ndarray, np.generic)) and not _called_by_others()
         ):  # a constant in a rule under create_graph
-            tensors.append(wrap(asarray(x)))
+            tensors.append(wrap(np.asarray(x)))
         else:
             raise wrong_type(op, position, x)
     arrays = [t.array for t in tensors]
@@ -154,6 +157,8 @@ def wrong_type(op: Op, position: int, x: Any) -> BaseException:
 
 def failed(op: Op, arrays: Sequence[np.ndarray], error: BaseException) -> BaseException:
     """The error to raise for numpy's `error`: about broadcasting or about bools, if that was it."""
+    if isinstance(error, meta.NoNumbersError):
+        return error
     if isinstance(error, TypeError):
         bools = [a.dtype.kind == "b" for a in arrays]
         if any(bools):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .dtypes import native
+from .meta import MetaArray
 
 # Functions of numpy that read nothing of an array but its shape, dtype and memory.
 SHAPE_ONLY = {np.shape, np.ndim, np.size, np.may_share_memory, np.result_type, np.iscomplexobj,
@@ -57,6 +58,8 @@ def array_at(owner: np.ndarray, offset: int, shape: Sequence[int], strides: Sequ
 def like(array: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """An unfilled dense array whose dimensions lie in memory as those of `array` do. Where a dimension is expanded, its place is kept, as
     in PyTorch."""
+    if isinstance(array, MetaArray):
+        return MetaArray(array.shape, dtype or array.dtype)
     if 0 not in array.strides or 0 in array.shape:
         return np.empty_like(array, dtype or array.dtype, order="K")
     shape, strides = array.shape, array.strides

@@ -60,11 +60,15 @@ _calculate_fan_in_and_fan_out = _fans  # under PyTorch's name, which teaching co
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform in [a, b)."""
+    if tensor.is_meta:
+        return tensor
     return _set(tensor, rand_like(tensor, generator=generator).array * (b - a) + a)
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal numbers with that mean and standard deviation."""
+    if tensor.is_meta:
+        return tensor
     return _set(tensor, randn_like(tensor, generator=generator).array * std + mean)
 
 
@@ -73,6 +77,8 @@ def trunc_normal_(
 ) -> Tensor:
     """Normal, drawn again until in [a, b]."""
     normal_(tensor, mean, std, generator)
+    if tensor.is_meta:
+        return tensor
     while (outside := (tensor.array < a) | (tensor.array > b)).any():
         tensor.array[outside] = randn(int(outside.sum()), generator=generator, dtype=tensor.dtype).array * std + mean
     return tensor
@@ -102,7 +108,8 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def _set(tensor: Tensor, numbers: np.ndarray) -> Tensor:
-    tensor.array[...] = numbers
+    if not tensor.is_meta:
+        tensor.array[...] = numbers
     tensor.version[0] += 1
     return tensor
 

@@ -392,13 +392,15 @@ class Module:
 
         Raises TypeError for a dtype of integers, RuntimeError for copy=True.
         """
-        dtype_wanted, copy, _ = to_what(args, kwargs)
+        dtype_wanted, copy, _, device = to_what(args, kwargs)
         if copy:
             raise RuntimeError(".to() does not accept copy argument")
         if dtype_wanted is not None and not dtype_wanted.is_floating_point:
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype_wanted}"
             )
+        if device is not None:
+            self._apply(lambda t: t.to(device))
         return self if dtype_wanted is None else self._convert(dtype_wanted)
 
     def _convert(self, dtype: Dtype):

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import dtypes, errors
-from ..core.devices import device as only_cpu
-from ..core.devices import row_by_row
+from ..core.devices import META, row_by_row
+from ..core.devices import device as make_device
 from ..core.dispatch import state
 from ..core.facts import NotDifferentiable
 from ..core.grad_mode import no_grad
+from ..core.meta import MetaArray
 from ..core.storage import like
 from ..core.variable import wrap
 from ..random import Generator, default_generator, get_rng_state, initial_seed, manual_seed, set_rng_state  # noqa: F401
@@ -34,9 +35,10 @@ else:
 
 
 def _finish(array: np.ndarray, requires_grad: bool, device: DeviceLike = None) -> Tensor:
-    if device is not None:
-        only_cpu(device)
-    t = wrap(array)
+    if device is not None and make_device(device) == META:
+        t = wrap(MetaArray(array.shape, array.dtype))
+    else:
+        t = wrap(array)
     if requires_grad is False:
         return t
     if requires_grad is not True:
@@ -56,6 +58,13 @@ def _finish(array: np.ndarray, requires_grad: bool, device: DeviceLike = None) -
         )
     t.requires_grad = True
     return t
+
+
+def _made(make: Callable[..., np.ndarray], shape: tuple[int, ...], dtype: np.dtype, device: DeviceLike) -> np.ndarray:
+    """make(shape, dtype); for a meta tensor, which keeps only both, an array that takes no memory."""
+    if device is not None and make_device(device) == META:
+        return np.broadcast_to(np.zeros((), dtype), shape)
+    return make(shape, dtype)
 
 
 def _dtype(dtype: Any, default: dtypes.dtype | None = None, factory: str = "tensor") -> np.dtype:
@@ -206,10 +215,10 @@ def tensor(
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: DeviceLike = None) -> Tensor:
     """`data` as a tensor, without a copy where it is one already or an ndarray of that dtype."""
-    if device is not None:
-        only_cpu(device)
     if isinstance(data, Variable):
-        return data if dtype is None else data.to(dtype)
+        return data.to(device=device, dtype=dtype)
+    if device is not None and make_device(device) == META:
+        return tensor(data, dtype=dtype, device=device)
     if isinstance(data, np.ndarray):
         kind = dtypes.from_numpy_dtype(data.dtype)
         _check_strides(data)
@@ -248,14 +257,14 @@ def zeros(
     requires_grad: bool = False,
 ) -> Tensor:
     """Zeros of a shape, integers or one tuple, in `dtype` (default: the default dtype). Raises RuntimeError for a negative size."""
-    return _finish(np.zeros(_shape(size, "zeros"), _dtype(dtype, None, "zeros")), requires_grad, device)
+    return _finish(_made(np.zeros, _shape(size, "zeros"), _dtype(dtype, None, "zeros"), device), requires_grad, device)
 
 
 def ones(
     *size: Any, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Ones of a shape, integers or one tuple, in `dtype` (default: the default dtype). Raises RuntimeError for a negative size."""
-    return _finish(np.ones(_shape(size, "ones"), _dtype(dtype, None, "ones")), requires_grad, device)
+    return _finish(_made(np.ones, _shape(size, "ones"), _dtype(dtype, None, "ones"), device), requires_grad, device)
 
 
 def empty(
@@ -267,7 +276,7 @@ def empty(
 ) -> Tensor:
     """A tensor whose numbers are not set (they may be anything)."""
     row_by_row(memory_format, "empty", "unsupported memory format Preserve")
-    return _finish(np.empty(_shape(size, "empty"), _dtype(dtype, None, "empty")), requires_grad, device)
+    return _finish(_made(np.empty, _shape(size, "empty"), _dtype(dtype, None, "empty"), device), requires_grad, device)
 
 
 def empty_strided(
@@ -322,9 +331,11 @@ def _like(function: Any) -> Any:
     return wrapped
 
 
-def _filled_like(input: Tensor, dtype: dtypes.dtype | None, value: float) -> np.ndarray:
+def _filled_like(input: Tensor, dtype: dtypes.dtype | None, value: float) -> Any:
     """An array as `like` says, with one number everywhere."""
-    out = like(input.array, _dtype(dtype, input.dtype))
+    out: Any = like(input.array, _dtype(dtype, input.dtype))
+    if isinstance(out, MetaArray):
+        return out
     out[...] = dtypes.fitting(value, dtypes.FROM_NUMPY[out.dtype])
     return out
 
@@ -350,6 +361,10 @@ def empty_like(
     input: Tensor, *, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor in the shape and dtype of `input` whose numbers are not set; write to it before you read it."""
+    if (
+        device is not None and make_device(device) != META
+    ):  # of a meta tensor, too: there are numbers now, undefined ones
+        return _finish(np.empty(input.array.shape, _dtype(dtype, input.dtype)), requires_grad)
     return _finish(like(input.array, _dtype(dtype, input.dtype)), requires_grad, device)
 
 
@@ -686,7 +701,11 @@ def rand_like(
 ) -> Tensor:
     """Uniform random numbers from [0, 1) in the shape of `input`, and in its dtype unless `dtype` is given."""
     return rand(
-        input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+        input.array.shape,
+        generator=generator,
+        dtype=dtype or input.dtype,
+        device=device or input.device,
+        requires_grad=requires_grad,
     )
 
 
@@ -700,7 +719,11 @@ def randn_like(
 ) -> Tensor:
     """Normal random numbers with mean 0 and variance 1 in the shape of `input`, and in its dtype unless `dtype` is given."""
     return randn(
-        input.array.shape, generator=generator, dtype=dtype or input.dtype, device=device, requires_grad=requires_grad
+        input.array.shape,
+        generator=generator,
+        dtype=dtype or input.dtype,
+        device=device or input.device,
+        requires_grad=requires_grad,
     )
 
 
@@ -738,7 +761,13 @@ def randint_like(
     low, high = (0, low) if high is None else (low, high)
     dtype = dtype or input.dtype
     return randint(
-        low, high, input.array.shape, generator=generator, dtype=dtype, device=device, requires_grad=requires_grad
+        low,
+        high,
+        input.array.shape,
+        generator=generator,
+        dtype=dtype,
+        device=device or input.device,
+        requires_grad=requires_grad,
     )
 
 

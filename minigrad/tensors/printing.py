@@ -89,6 +89,18 @@ def printoptions(**options: Any) -> Iterator[None]:
         set_printoptions(**before)
 
 
+def meta_str(shape: tuple[int, ...], dtype: dtypes.dtype, requires_grad: bool, grad_fn: str | None) -> str:
+    """The text of a tensor on the device "meta"."""
+    facts = ["...", "device='meta'", f"size={shape}"]
+    if dtype not in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool_):
+        facts.append(f"dtype={dtype}")
+    if grad_fn is not None:
+        facts.append(f"grad_fn=<{grad_fn}>")
+    elif requires_grad:
+        facts.append("requires_grad=True")
+    return f"tensor({', '.join(facts)})"
+
+
 def tensor_str(
     data: np.ndarray, dtype: dtypes.dtype, *, requires_grad: bool = False, grad_fn: str | None = None, tangent: str | None = None,
     prefix: str = "tensor(",

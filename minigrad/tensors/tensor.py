@@ -21,10 +21,11 @@ from ..autograd import inplace
 from ..core import dtypes, errors, facts, provenance, variable
 from ..core.arguments import forgiving
 from ..core.constants import as_tensor_like
-from ..core.devices import CPU, STRIDED, contiguous_format, row_by_row
-from ..core.devices import device as only_cpu
+from ..core.devices import CPU, META, STRIDED, contiguous_format, row_by_row
+from ..core.devices import device as make_device
 from ..core.devices import memory_format as formats
 from ..core.dispatch import state
+from ..core.meta import MetaArray, no_numbers
 from ..core.node import add_hook, hooks_of
 from ..core.storage import address, array_at, in_order, owner_of, place_of
 from ..core.variable import ANY, INFERENCE, Size, Variable, leaf_edge, refresh, wrap
@@ -83,8 +84,8 @@ _TO = """to() received an invalid combination of arguments - got ({}), but expec
 
 
 def to_what(args: tuple[dtypes.dtype | str, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """(dtype or None, copy, memory format or None) of the arguments of `to`. Raises TypeError for others, and the device's error for
-    another device."""
+    """(dtype, copy, memory format, device) of the arguments of `to`, None for what is not given. Raises TypeError for others, and the
+    device's error for a device that does not exist."""
     names = ["non_blocking", "copy"]
     if args and isinstance(args[0], (dtypes.dtype, Variable)):
         names = ["like", *names]
@@ -106,12 +107,13 @@ def to_what(args: tuple[dtypes.dtype | str, ...], kwargs: dict[str, Any]) -> tup
     )
     if isinstance(device, Variable):
         like, device = device, None
-    if not fits or not isinstance(device, (str, int, only_cpu, type(None))) or isinstance(device, builtins.bool):
+    if not fits or not isinstance(device, (str, int, make_device, type(None))) or isinstance(device, builtins.bool):
         kinds = [type(a).__name__ for a in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()]
         raise errors.new(TypeError, _TO.format(", ".join(kinds)))
-    if device is not None:
-        only_cpu(device)
-    return (like.dtype if isinstance(like, Variable) else dtype if like is None else like), copy, order
+    if isinstance(like, Variable):
+        device = like.device
+    target = None if device is None else make_device(device)
+    return (like.dtype if isinstance(like, Variable) else dtype if like is None else like), copy, order, target
 
 
 class Tensor(Methods):
@@ -177,7 +179,7 @@ class Tensor(Methods):
 
     @property
     def device(self) -> devices.device:
-        return CPU
+        return META if isinstance(self.array, MetaArray) else CPU
 
     @property
     def itemsize(self) -> int:
@@ -238,8 +240,15 @@ class Tensor(Methods):
     def is_inference(self) -> bool:
         return self.version is INFERENCE
 
-    is_cuda = is_sparse = is_quantized = is_mps = is_meta = False
-    is_cpu = True
+    is_cuda = is_sparse = is_quantized = is_mps = False
+
+    @property
+    def is_meta(self) -> bool:
+        return isinstance(self.array, MetaArray)
+
+    @property
+    def is_cpu(self) -> bool:
+        return not isinstance(self.array, MetaArray)
 
     # Its place in the graph ----------------------------------------------------------------------------------------------
 
@@ -551,6 +560,8 @@ class Tensor(Methods):
         """The numbers as an ndarray that shares the storage. Raises RuntimeError if gradients are required, unless `force`."""
         if self.requires_grad and not force and state.grad:
             raise errors.numpy_of_recorded()
+        if isinstance(self.array, MetaArray):
+            raise no_numbers()
         return self.array
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -569,6 +580,8 @@ class Tensor(Methods):
             for level in state.handlers:
                 result = level.tangent(self)
                 tangent = tangent if result is None else result
+        if isinstance(self.array, MetaArray):
+            return printing.meta_str(self.array.shape, self.dtype, self.requires_grad, grad_fn)
         tangent = None if tangent is None else repr(tangent)
         return printing.tensor_str(
             self.array, self.dtype, requires_grad=self.requires_grad, grad_fn=grad_fn, tangent=tangent
@@ -645,6 +658,8 @@ class Tensor(Methods):
             )
         if id(self) in memo:
             return memo[id(self)]
+        if isinstance(self.array, MetaArray):
+            return self.detach().requires_grad_(self.requires)
         owner, offset, strides = place_of(self.array)  # copied once for all tensors that lie there
         out = _rebuild(type(self), copy_module.deepcopy(owner, memo), offset, self.array.shape, strides, self.requires)
         out._grad = copy_module.deepcopy(self._grad, memo)
@@ -815,8 +830,16 @@ class Tensor(Methods):
         return self if is_contiguous else shape.clone(self, "C")
 
     def to(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Another dtype (or the dtype of another tensor); there is only one device, the CPU. Returns self if nothing changes."""
-        kind, copy, order = to_what(args, kwargs)
+        """Another dtype (or the dtype of another tensor), or the device "meta", which drops the numbers. Returns self if nothing
+        changes. Raises NotImplementedError if a meta tensor should get numbers."""
+        kind, copy, order, device = to_what(args, kwargs)
+        if device is not None and device != self.device:
+            if device != META:
+                raise no_numbers("it cannot be moved to the CPU")
+            kind = self.dtype if kind is None else kind
+            out = variable.wrap(MetaArray(self.array.shape, kind.numpy))
+            out.requires_grad = self.requires_grad and kind.is_floating_point
+            return out
         if kind is None or kind.numpy is self.array.dtype:
             return self.clone(memory_format=order) if copy else self
         out = shape.cast(
@@ -832,6 +855,8 @@ class Tensor(Methods):
         return self.to(dtype if kind is None else getattr(dtypes, "bool_" if kind == "bool" else kind))
 
     def cpu(self) -> Self:
+        if isinstance(self.array, MetaArray):
+            raise no_numbers("it cannot be moved to the CPU")
         return self
 
     def type_as(self, other: Tensor) -> Tensor:
@@ -1113,7 +1138,7 @@ class Tensor(Methods):
         return create.tensor(data, dtype=dtype or self.dtype, device=device, requires_grad=requires_grad)
 
     def cuda(self, device: DeviceLike = None) -> None:
-        only_cpu("cuda")
+        make_device("cuda")
 
     def index_put_(self, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False) -> Tensor:
         return indexing.index_put_(self, indexing.positions_of(indices), as_tensor_like(values, self), accumulate)

@@ -108,10 +108,3 @@ def test_the_import_of_minigrad_still_loads_no_numpy():
 
 def test_a_module_that_exists_is_found_as_before():
     assert importlib.import_module("minigrad.micro") and torch.profiler
-
-
-def test_a_meta_device_says_what_to_do_without_it():
-    """PyTorch's tutorial on model ensembling copies a model to it."""
-    with pytest.raises(RuntimeError, match="Invalid device string: 'meta'") as raised:
-        torch.ones(2).to("meta")
-    assert "functional_call" in "".join(raised.value.__notes__)

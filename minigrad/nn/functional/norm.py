@@ -141,6 +141,8 @@ def follow(
     n: int,
 ) -> None:
     """Running statistics move towards those of a batch of n numbers per channel: not counted as a write, as in PyTorch."""
+    if mean.is_meta:
+        return
     if running_mean is not None:
         running_mean.array[...] = (1 - momentum) * running_mean.array + momentum * mean.array.reshape(-1)
     if running_var is not None:
