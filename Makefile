@@ -16,9 +16,7 @@
 #   make book         the course as pages that run, in build/book  (ARGS="00 05"; without a network: PYODIDE=build/pyodide, and DISK=yes
 #                     where pages are opened from a disk)
 #   make pyodide      Python for such pages, into build/pyodide
-#   make book-check   opens those pages in a Chromium and moves every picture
-#   make site         the course as static pages, with Python in the browser  (PYODIDE=/path/to/pyodide.tar.bz2)
-#   make site-check   opens those pages in a Chromium and runs cells in them
+#   make book-check   opens those pages in a Chromium, moves every picture, and runs every cell
 #   make grade-soak   grade 200 made-up students, kill the grader ten times and compare every byte
 #   make soak         an hour of random clicking in a real JupyterLab  (ARGS="--minutes 10")
 #   make constraints  choose the exact versions in constraints.txt again
@@ -49,7 +47,7 @@ LOCK    := $(PY) -m uv pip compile pyproject.toml --quiet --no-annotate --custom
 PEERS   ?= torch==2.13.0 jax micrograd
 
 .NOTPARALLEL:
-.PHONY: lab test quick thorough op lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak site site-check dist book book-check pyodide
+.PHONY: lab test quick thorough op lint golden mutants store api bench constraints test-lowest test-newest audit binder commands clean grade-soak soak dist book book-check pyodide
 
 lab: .venv/lab
 	@$(PY) tools/start.py lab $(PORT) $(HOST) "$(BROWSER)"
@@ -104,7 +102,6 @@ bench: build/peers/made .venv/test .venv/warm
 constraints: .venv/test
 	$(LOCK) --all-extras --universal --fork-strategy fewest --python-version 3.11 --upgrade --output-file constraints.txt
 
-# Without the site's packages: JupyterLite's extension would load into the lowest JupyterLab, and it needs a newer one.
 test-lowest: .venv/test
 	mkdir -p build
 	$(LOCK) --extra dev --extra instructors --resolution lowest-direct --output-file build/lowest.txt
@@ -148,12 +145,6 @@ pyodide: .venv/test
 book-check: .venv/test
 	$(PY) -m tools.book.check
 
-site: build/site-venv/made api
-	build/site-venv/$(notdir $(BIN))/python -m tools.site --api build/api $(if $(PYODIDE),--pyodide "$(PYODIDE)")
-
-site-check: build/site-venv/made
-	build/site-venv/$(notdir $(BIN))/python -m tools.site.check
-
 grade-soak: .venv/test
 	$(PY) -m tests.course.classroom
 
@@ -185,14 +176,6 @@ clean:
 	@$(KERNEL)
 	@$(TRUST)
 	@touch $@ .venv/lab
-
-# The site's packages live apart, because JupyterLite's extension logs an error on every page of an ordinary JupyterLab.
-build/site-venv/made: .venv/made pyproject.toml constraints.txt
-	@echo "minigrad: installing JupyterLite into build/site-venv"
-	@mkdir -p build
-	@$(PYTHON) -m venv --clear build/site-venv
-	build/site-venv/$(notdir $(BIN))/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt --editable ".[dev,site]"
-	@touch $@
 
 # Sphinx needs nothing of ours: what the pages show was recorded before.
 build/book-venv/made: .venv/test pyproject.toml constraints.txt

@@ -74,12 +74,8 @@ EXECUTED = {
     "make binder": ("test_make_binder", "slow"),
     "make book": ("test_make_book", "slow; one chapter"),
     "make book-check": ("test_make_book", "slow; the same"),
-    "make site": ("test_make_site", "slow; where Pyodide's host is not reached: that it says so, and what to do"),
-    "make site PYODIDE=/path/to/pyodide.tar.bz2": (
-        "test_make_site",
-        "slow; the path is that of the core of Pyodide, from npm",
-    ),
-    "make site-check": ("test_make_site", "slow"),
+    "make pyodide": ("test_make_book", "slow; the same, from npm and the package index"),
+    "make book PYODIDE=build/pyodide": ("test_make_book", "slow; the same"),
     "make bench": ("test_make_bench", "slow; one short round, without the peer that is large (torch)"),
     "make bench ARGS=--write": ("test_benchmarks_into_the_page", "one row; the whole command is slow: test_make_bench"),
     "python -m tools.benchmarks view": ("test_make_bench", "slow; make bench runs it as it stands"),
@@ -404,7 +400,7 @@ def test_the_lines_of_a_notebook(tmp_path):
     )
 
 
-# ---- benchmarks, Binder, the site
+# ---- benchmarks, Binder, the book
 
 
 def test_benchmarks_into_the_page(tmp_path):
@@ -459,29 +455,14 @@ def test_make_binder(tmp_path):
 
 @slow
 @made_here
-@pytest.mark.skipif(not shutil.which("npm"), reason="npm brings a Pyodide")
-def test_make_site(tmp_path):
-    code, said = make("site", home=tmp_path)
-    unreached = "could not be fetched" in said and "make site PYODIDE=/path" in said
-    assert "the site is in build/site" in said if code == 0 else unreached, said[-3000:]
-    env = {name: value for name, value in os.environ.items() if not name.startswith("npm_")}
-    subprocess.run(
-        ["npm", "pack", "--silent", "pyodide@314.0.7"], cwd=tmp_path, env=env, check=True, stdout=subprocess.DEVNULL
-    )
-    (archive,) = tmp_path.glob("pyodide-*.tgz")
-    code, said = make("site", f"PYODIDE={archive}", home=tmp_path)
-    assert code == 0 and "the site is in build/site" in said, said[-3000:]
-    code, said = make("site-check", home=tmp_path)
-    assert code == 0, said[-3000:]
-
-
-@slow
-@made_here
 def test_make_book(tmp_path):
-    code, said = make("book", "ARGS=00", home=tmp_path)
+    code, said = make("pyodide", home=tmp_path)
     assert code == 0, said[-3000:]
+    for more in [], ["PYODIDE=build/pyodide"]:
+        code, said = make("book", "ARGS=00", *more, home=tmp_path)
+        assert code == 0, said[-3000:]
     code, said = make("book-check", home=tmp_path)
-    assert code == 0 and "✓ 00_start_here.html" in said, said[-3000:]
+    assert code == 0 and "✓ 00_start_here.html" in said and "4 of 4 cells show what is stored" in said, said[-3000:]
 
 
 # ---- what else README promises

@@ -16,8 +16,6 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from tools.site import __main__ as site
-
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("minigrad", "widgets")
 FILES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -375,36 +373,6 @@ def test_another_package_of_the_same_name_is_noticed(wheel, tmp_path):
     assert "--force-reinstall" in said(
         "widgets"
     )  # without it pip finds the distribution there, and leaves the other one's files
-
-
-def test_the_sites_packages_live_apart():
-    """JupyterLite's extension logs an error on every page of an ordinary JupyterLab."""
-    rules = re.split(r"\n(?=[^\s#])", (ROOT / "Makefile").read_text())
-    with_site = [
-        rule.split(":")[0] for rule in rules if re.search(r"\[[^]]*\bsite\b[^]]*\]|--extra site|--all-extras", rule)
-    ]
-    assert with_site == ["constraints", "build/site-venv/made"], "the first one resolves, and installs nothing"
-    assert not list((Path(sys.prefix) / "share/jupyter/labextensions").glob("**/*jupyterlite*"))
-
-
-def test_the_site_finds_the_wheel_under_its_own_name(wheel, tmp_path):
-    """Pyodide's list has what the course needs; the course itself comes to it, and is loaded with the kernel."""
-    python = "3.13.2"
-    needed = {need.name: next(iter(need.specifier)).version for need in site.needs(wheel, python)} | dict.fromkeys(
-        site.KERNEL, "1"
-    )
-    packages = {
-        name: {"version": version, "depends": [], "file_name": f"{name}.whl"} for name, version in needed.items()
-    }
-    site.extend({"info": {"python": python}, "packages": packages}, [wheel], tmp_path)
-    missing = site.whole(
-        {"info": {"python": python}, "packages": packages}, None, "https://host/", site.LOADED, tmp_path
-    )
-    assert (
-        {*missing} == {*needed}
-        and packages[site.COURSE]["imports"] == ["minigrad", "widgets"]
-        and site.COURSE in site.LOADED
-    )
 
 
 def test_wheel_brings_everything_that_is_used(wheel, tmp_path):

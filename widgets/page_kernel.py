@@ -22,8 +22,8 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-HOME = "/home/pyodide/book"  # where notebooks would lie: my_engine.py is written here
-PROGRESS = "/home/pyodide/progress.json"
+HOME = "/reader/book"  # where notebooks would lie: my_engine.py is written here
+PROGRESS = "/reader/progress.json"
 LONGEST = 200_000  # characters of one stream of one cell
 BIGGEST = 2_000_000  # bytes of a file that is kept
 OFTEN = 0.1  # seconds between two messages with what was printed: a loop that prints must not bury the page under them
@@ -41,7 +41,7 @@ def prepare() -> None:
     global shell, manager
     os.makedirs(HOME, exist_ok=True)
     os.chdir(HOME)
-    os.environ.update(HOME="/home/pyodide", MPLBACKEND="agg", MINIGRAD_PROGRESS=PROGRESS)
+    os.environ.update(HOME="/reader", MPLBACKEND="agg", MINIGRAD_PROGRESS=PROGRESS)
     _leave_out()
     import comm
     from comm.base_comm import BaseComm, CommManager

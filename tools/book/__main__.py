@@ -48,8 +48,7 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
     live = source / "_static/live"
     live.mkdir(parents=True, exist_ok=True)
     nb = nbformat.read(path, as_version=4)
-    with tempfile.TemporaryDirectory() as folder:
-        ran = answered(path, Path(folder), START.format(str(live)))
+    ran = recorded(path, live)
     cells: list[NotebookNode] = []
     lessons: list[dict[str, Any]] = []
     terms = words.Terms(path.stem, pages)
@@ -82,6 +81,27 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
     nb.cells = cells
     nbformat.write(nb, source / path.name)
     return [{"chapter": path.stem[:2], **about} for about in lessons]
+
+
+def recorded(path: Path, live: Path) -> NotebookNode:
+    """The chapter with everything answered, and in `live` what moves its pictures. Recording takes minutes: it is kept in build/book-runs
+    until the notebook or the code that it runs changes."""
+    code = [p for room in ("minigrad", "widgets") for p in sorted((ROOT / room).rglob("*.py"))]
+    code += [HERE / "record.py", HERE / "opened.py"]
+    stamp = blake2b(b"".join(p.read_bytes() for p in [path, *code]), digest_size=8).hexdigest()
+    kept = ROOT / "build/book-runs" / f"{path.stem}-{stamp}"
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+            new = Path(folder, "new")
+            (new / "live").mkdir(parents=True)
+            ran = answered(path, Path(folder), START.format(str(new / "live")))
+            nbformat.write(ran, new / "ran.ipynb")
+            for old in kept.parent.glob(f"{path.stem}-*"):
+                shutil.rmtree(old)
+            new.rename(kept)
+    shutil.copytree(kept / "live", live, dirs_exist_ok=True)
+    return nbformat.read(kept / "ran.ipynb", as_version=4)
 
 
 def told(lesson: dict[str, Any]) -> str:

@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BINDER = re.search(r"^\[binder\]: (\S+?)00_start_here.ipynb$", README, re.M)[1]
-LITE = re.search(r"^\[lite\]: (\S+)$", README, re.M)[1]
 # Code, formulas, links, HTML and headings: nothing in them becomes a link.
 PLAIN = {"view", "rule", "module", "seed", "tangent"}  # words of the glossary that have other meanings as well
 APART = re.compile(r"""```.*?``` | `[^`]*` | \$\$.*?\$\$ | \$[^$\n]+\$ | !?\[[^\]]*\]\([^)]*\) | ^<.*?(?:\n\n|\Z) | <[^>]+> | ^\#+[^\n]*
@@ -144,7 +143,7 @@ def index(paths: list[Path]) -> str:
     )
     names = "\n".join(f"{title_of(p)} <{p.stem}>" for p in paths)
     text = (HERE / "index.md").read_text(encoding="utf-8")
-    return text.replace("%ROWS%", rows).replace("%NAMES%", names).replace("%BINDER%", BINDER).replace("%LITE%", LITE)
+    return text.replace("%ROWS%", rows).replace("%NAMES%", names).replace("%BINDER%", BINDER)
 
 
 def title_of(path: Path) -> str:

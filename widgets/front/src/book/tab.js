@@ -6,8 +6,8 @@ import * as store from "./store.js";
 /** @typedef {{output: (message: import("./kernel.js").Output) => void}} Shows a cell, or the place below an exercise */
 /** @typedef {{undo?: () => void, bad?: boolean, to?: HTMLElement}} About */
 
-export const PROGRESS = "/home/pyodide/progress.json";
-export const ENGINE = "/home/pyodide/book/my_engine.py";
+export const PROGRESS = "/reader/progress.json";
+export const ENGINE = "/reader/book/my_engine.py";
 export const fromDisk = location.protocol === "file:";
 
 /** @param {string} query @param {ParentNode} [from] */

@@ -175,7 +175,7 @@ async function start(options) {
   py = await self_.loadPyodide({ indexURL: HOST, lockFileURL: `${HOST}pyodide-lock.json`, ...how });
   mark("python");
   unpack(await file("course.bin"));
-  py.FS.mkdirTree("/home/pyodide/book");
+  py.FS.mkdirTree("/reader/book");
   if (!snapshot) {
     py.runPython('import sys\nsys.path[:0] = ["/course", "/libs"]\nimport page_kernel; page_kernel.prepare()');
     mark("prepared");
