@@ -250,12 +250,15 @@ class Check:
                 )
             if not ex.is_value:
                 return Note(
-                    f"○ {ex.id}: not passed yet", f"This cell opens once your answer to {ex.id} has passed its check."
+                    f"○ {ex.id}: not passed yet",
+                    f"This cell opens once your answer to {ex.id} has passed its check, "
+                    f'or after check.predict("{ex.id}", skip=True).',
                 )
             where = "None" if guess is None else "each None"
             return Note(
                 f"○ {ex.id}: no prediction yet",
-                f"Put your guess in place of {where}. A wrong one costs nothing and makes the answer stick.",
+                f"Put your guess in place of {where}. A wrong one costs nothing and makes the answer stick. "
+                f'To see the answer without a guess: check.predict("{ex.id}", skip=True)',
             )
         outcome = run(value_driver, guess, (), ex.limits)
         self._predictions[ex.id] = outcome["got"]

@@ -72,10 +72,10 @@ def backward(root):
     *code("07.b", ("at_the_start, w.data", "w.data"), ("        w.grad = 0.0\n", "")), *code("07.c", ("mu * w.grad", "w.grad / mu")),
     *code("07.d", ("/ total", "/ len(batch)"), ("w.grad = 0.0", "w.grad = 1.0")), *value("07.a2", [12, 18, 24], "6, 12, 18"),
     *d("08.a", [26, 10, 26, 10]), *d("08.a", [10, 26, 1.625, 0.625]), *d("08.a", ["26", 10, 1.625, 0.625]),
-    *code("09.b", ("g.T @ x, g @ W", "g @ x, W @ g"), ("g.T @ x, g @ W", "g * x, g * W"), ("g.sum(axis=0)", "g.sum()")),
+    *code("09.e", ("out.grad @ other.data.T", "other.data @ out.grad"), ("out.grad / self.data", "out.grad * self.data")),
     *code("09.c", "def unbroadcast(g, shape):\n    return g.sum().reshape(shape)\n",
           "def unbroadcast(g, shape):\n    return g.reshape(shape)\n"),
-    *code("09.d", ("at_x[i + j] +=", "at_x[i] +="), ("g[i] * k[j]", "k[j]")), *value("09.a", [[2, 2]], "2", 2),
+    *code("09.d", ("at_x[i + j] +=", "at_x[i] +="), ("g[i] * k[j]", "k[j]")), *value("09.a", [3, 2], "3", 3),
     *d("10.a", [6, 10]), *d("10.a", [12, "None"]), *d("10.a", [12, 24]), *value("10.a2", 108, "None", "error", 27, 36, "54"),
     *[case for name, tools in {
         "1, the update": ("detach", "freeze"), "2, the generator": ("no_grad", "freeze"), "3, the body": ("no_grad", "detach", "eval"),
@@ -165,7 +165,6 @@ def backward(root):
 READERS = [  # what two readers of the chapters answered, and words of the hint that each of them needed
     ("05.c", exercises["05.c"].solution.replace("p.data -= p.grad", "p.data -= 0.04 * p.grad"), "learning rate"),
     (*d("08.a", [26, 26, 1.625, 1.625])[0], "Which numbers multiply y[0]?"),
-    ("09.b", exercises["09.b"].solution.replace("g.T @ x, g @ W, g.sum(axis=0)", "g @ x.T, W.T @ g, g.mean(0)"), "samples are columns"),
     ("09.c", exercises["09.c"].solution.replace("while g.ndim > len(shape)", "if False"), "must disappear"),
     ("09.d", "import numpy as np\n\n\ndef conv1d_backward(g, x, k):\n    return np.convolve(g, k[::-1]), np.convolve(x, g, 'valid')\n",
      "np.convolve reverses one of its arguments"),

@@ -152,12 +152,10 @@ PROGRAMS: dict[str, Callable] = {
 }
 
 
-def run_tensors(teach: Callable, program: str, inputs: dict[str, list], weights: float) -> Any:
-    """Value and gradients of a program, computed twice on the same tensors, which are themselves results."""
+def run_tensors(Tensor: Any, compute: Callable, inputs: dict[str, list], weights: float, uses: int = 2) -> Any:
+    """Value and gradients of a program that is computed `uses` times on the same tensors, which are themselves results."""
     import numpy as np
 
-    Tensor = new_tensor_class()
-    teach(Tensor)
     sources = {name: Tensor(numbers) for name, numbers in inputs.items()}
     operands = []
     for source in sources.values():
@@ -168,7 +166,7 @@ def run_tensors(teach: Callable, program: str, inputs: dict[str, list], weights:
 
         operand._backward = pass_on
         operands.append(operand)
-    outs = [PROGRAMS[program](*operands) for _ in range(2)]
+    outs = [compute(*operands) for _ in range(uses)]
     total = Tensor(0.0, tuple(outs), "weighted")
 
     def _backward() -> None:
@@ -188,8 +186,15 @@ def run_tensors(teach: Callable, program: str, inputs: dict[str, list], weights:
 def tensor_rules(entry: Any, program: str, inputs: dict[str, list], weights: float) -> Any:
     """The same with the learner's rules, while nothing else differentiates."""
     lend(entry, unbroadcast=summed_to)
+    Tensor = new_tensor_class()
     with by_hand():
-        return run_tensors(entry, program, inputs, weights)
+        entry(Tensor)
+        return run_tensors(Tensor, PROGRAMS[program], inputs, weights)
+
+
+def tensor_truth(program: str, inputs: dict[str, list], weights: float) -> Any:
+    """The same with the library's rules."""
+    return run_tensors(library_tensor(), PROGRAMS[program], inputs, weights)
 
 
 # ---- and a network on it ------------------------------------------------------------------------------------------------------------

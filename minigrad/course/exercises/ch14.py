@@ -388,6 +388,7 @@ EX_B2 = Exercise(
     minutes=12,
     difficulty=3,
     question="Write loss and gradient of cross-entropy for a batch of rows in numpy, with label smoothing, safe for scores of any size.",
+    reused=True,
     entry="cross_entropy_rows",
     stub=STUB_B2,
     solution=SOLUTION_B2,
@@ -559,6 +560,7 @@ EX_C = Exercise(
     minutes=12,
     difficulty=3,
     question="RMSNorm divides each row by its root mean square and subtracts no mean. Derive and write its backward pass.",
+    reused=True,
     entry="rms_norm_backward",
     stub=STUB_C,
     solution=SOLUTION_C,
@@ -625,6 +627,146 @@ EX_C = Exercise(
             wrong=((1 / a, "rms changes with x, too."), (1, "x / |x| does not change when x grows.")),
         )
     )(r.randint(2, 7)),
+)  # fmt: skip
+
+# ---- 14.c2: two operations for the learner's tensors ---------------------------------------------------------------------------------
+
+STUB_C2 = '''\
+import numpy as np
+
+
+def dense_operations(Tensor):
+    """Two operations for tensors of this class, each a single node: cross_entropy and rms_norm.
+
+    cross_entropy_rows and rms_norm_backward are your functions of 14.b2 and 14.c.
+    """
+
+    def cross_entropy(z, targets, smoothing=0.0):
+        """The mean loss of a batch, a tensor that holds one number. targets: N integers."""
+        ...
+
+    def rms_norm(x, gamma, eps=1e-5):
+        """gamma * x / rms, row by row."""
+        ...
+
+    return cross_entropy, rms_norm
+'''
+
+SOLUTION_C2 = '''\
+import numpy as np
+
+
+def dense_operations(Tensor):
+    """Two operations for tensors of this class, each a single node: cross_entropy and rms_norm.
+
+    cross_entropy_rows and rms_norm_backward are your functions of 14.b2 and 14.c.
+    """
+
+    def cross_entropy(z, targets, smoothing=0.0):
+        loss, at_z = cross_entropy_rows(z.data, targets, smoothing)
+        out = Tensor(loss, (z,), "cross_entropy")
+
+        def _backward():
+            z.grad += at_z * out.grad
+
+        out._backward = _backward
+        return out
+
+    def rms_norm(x, gamma, eps=1e-5):
+        rms = np.sqrt((x.data**2).mean(axis=1, keepdims=True) + eps)
+        out = Tensor(gamma.data * x.data / rms, (x, gamma), "rms_norm")
+
+        def _backward():
+            at_x, at_gamma = rms_norm_backward(out.grad, x.data, gamma.data, eps)
+            x.grad += at_x
+            gamma.grad += at_gamma
+
+        out._backward = _backward
+        return out
+
+    return cross_entropy, rms_norm
+'''
+
+_c2 = lambda old, new: but(SOLUTION_C2, old, new)  # noqa: E731
+
+
+def _operation(idea, name, which, shapes, low=-2.0, high=2.0, uses=2, **settings):
+    def of(r):
+        def numbers(shape):
+            return [numbers(shape[1:]) for _ in range(shape[0])] if shape else round(r.uniform(low, high), 5)
+
+        given = dict(settings)
+        if which == "cross-entropy":
+            rows, classes = shapes[0]
+            given["targets"] = [r.randrange(classes) for _ in range(rows)]
+        inputs = {
+            letter: numbers(shape)
+            for letter, shape in zip(("z",) if which == "cross-entropy" else ("x", "gamma"), shapes, strict=True)
+        }
+        return which, inputs, given, float(r.choice([2, 3, 5])) if uses == 2 else -1.0, uses
+
+    want = lambda *args: drivers.two_operations(drivers.library_operations, *args)  # noqa: E731
+    return Probe(name, of(random.Random(name)), want, drivers.two_operations, draw=of, idea=idea, rtol=1e-6)
+
+
+LOSS, FURTHER, NORM = "cross-entropy", "used further on", "norm, both gradients"
+EX_C2 = Exercise(
+    id="14.c2",
+    title="Two operations for your tensors",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=10,
+    difficulty=2,
+    question="Cross-entropy and RMSNorm as single nodes of your tensor engine, made of your functions of 14.b2 and 14.c.",
+    entry="dense_operations",
+    stub=STUB_C2,
+    solution=SOLUTION_C2,
+    reused=True,
+    needs=("14.b2", "14.c"),
+    ideas={LOSS: 1 / 3, FURTHER: 1 / 3, NORM: 1 / 3},
+    probes=(
+        _operation(LOSS, "a batch", "cross-entropy", ((4, 3),), uses=1),
+        _operation(LOSS, "scores of a thousand", "cross-entropy", ((2, 3),), low=900.0, high=1100.0, uses=1),
+        _operation(FURTHER, "an upstream gradient", "cross-entropy", ((3, 4),)),
+        _operation(FURTHER, "with smoothing", "cross-entropy", ((3, 2),), smoothing=0.2),
+        _operation(NORM, "rows of four", "norm", ((2, 4), (4,))),
+        _operation(NORM, "tiny numbers", "norm", ((3, 3), (3,)), low=0.001, high=0.005),
+        _operation(NORM, "another eps", "norm", ((2, 3), (3,)), eps=0.5),
+    ),
+    bank=(
+        Wrong("upstream gradient forgotten", _c2("at_z * out.grad", "at_z"),
+              "(p − y)/N is the gradient for an upstream gradient of 1. The loss may be part of something larger: multiply by out.grad.",
+              on=("an upstream gradient",)),
+        Wrong("loss overwrites", _c2("z.grad += at_z", "z.grad = at_z"),
+              "The scores may be used elsewhere, too. Add the contribution with +=.", on=("an upstream gradient",)),
+        Wrong("smoothing not handed on", _c2("(z.data, targets, smoothing)", "(z.data, targets)"),
+              "Hand `smoothing` on to cross_entropy_rows.", on=("with smoothing",)),
+        Wrong("gamma is no parent", _c2("(x, gamma), ", "(x,), "),
+              "gamma's gradient never arrives. It has to be among the parents of the result, and _backward has to add its part.",
+              on=("rows of four",)),
+        Wrong("normed input handed on", _c2("rms_norm_backward(out.grad, x.data,", "rms_norm_backward(out.grad, out.data,"),
+              "rms_norm_backward needs the x that went in, not what came out.", on=("rows of four",)),
+        Wrong("eps not handed on", _c2("gamma.data, eps)", "gamma.data)"), "Hand `eps` on to rms_norm_backward.", on=("another eps",)),
+        Wrong("eps left out forward", _c2("keepdims=True) + eps)", "keepdims=True))"),
+              "eps belongs under the root in the forward pass, too. It matters where the numbers of a row are small.",
+              on=("tiny numbers", "another eps")),
+        Wrong("without gamma", _c2("gamma.data * x.data / rms", "x.data / rms"), "The result is multiplied by gamma.",
+              on=("rows of four",)),
+    ),
+    hints=Hints(
+        "Each of them is a node like those of 09.e: compute, name the parents, attach the rule, return.",
+        "cross_entropy_rows gives you the loss and (p − y)/N at once. Keep the second for _backward, and multiply it by out.grad there. "
+        "rms_norm_backward wants out.grad, x and gamma.",
+        "For a mean it would be `out = Tensor(x.data.mean(), (x,), \"mean\")`, and its rule `x.grad += out.grad / x.data.size`.",
+    ),
+    reveal="Your two functions know the mathematics. An operation adds what the engine needs: parents, out.grad, and +=.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"The loss of a batch is multiplied by {n} before backward. By what is its gradient at the scores multiplied?",
+            n,
+            wrong=((1, "What comes from above is a factor of every gradient."),),
+        )
+    )(r.randint(3, 9)),
 )  # fmt: skip
 
 # ---- 14.d: a whole network by hand ----------------------------------------------------------------------------------------------
@@ -759,4 +901,4 @@ EX_D = Exercise(
     limits=Limits(seconds=5.0),
 )  # fmt: skip
 
-EXERCISES = (EX_A, EX_A2, EX_B, EX_B2, EX_B3, EX_C, EX_D)
+EXERCISES = (EX_A, EX_A2, EX_B, EX_B2, EX_B3, EX_C, EX_C2, EX_D)
