@@ -46,6 +46,7 @@ class Check:
         self._hints: dict[str, int] = {}
         self._fresh: dict[str, int] = {}
         self._predictions: dict[str, Any] = {}  # by id; _MISSING where the cell was opened without one
+        self._asked: dict[str, str] = {}  # by id: the guess of another kind that was asked about, once
         self._compared: dict[str, str] = {}  # by id: the cell that has compared the newest guess
         self._passed: dict[str, Any] = {}  # the answers that passed in this kernel
         self._judged: dict[str, Claim] = {}  # by id: the last verdict in this kernel
@@ -261,6 +262,12 @@ class Check:
                 f'To see the answer without a guess: check.predict("{ex.id}", skip=True)',
             )
         outcome = run(value_driver, guess, (), ex.limits)
+        problem = _other_kind(outcome["got"], ex.load(ex.solution)) if ex.is_value else ""
+        if problem and self._asked.get(ex.id) != (asked := _show(outcome["got"])):
+            self._asked[ex.id] = asked
+            return Note(
+                f"○ {ex.id}: not noted yet", f"{problem} Correct it, or run the cell again to keep it as it is."
+            )
         self._predictions[ex.id] = outcome["got"]
         self._compared.pop(ex.id, None)
         progress.update(ex.id, predicted=True, guess=outcome["got"], **({} if ex.graded else {"passed": True}))
@@ -499,6 +506,30 @@ def drawn(ex: Exercise) -> bool:
 
 def _find(id: str) -> Exercise:
     return exercises[id]
+
+
+def _other_kind(guess: Any, solution: Any) -> str:
+    """Why this cannot be a guess at such a solution, in a sentence that does not tell the solution; "" if it can."""
+    if isinstance(solution, dict):
+        if not isinstance(guess, dict):
+            return (
+                f"There are {len(solution)} questions here. Fill in the value behind each of them, and keep the braces."
+            )
+        if left := [key for key in solution if guess.get(key) is None]:
+            return f"There is no guess yet for: {'; '.join(left)}."
+        return next((f"For “{k}”: {why}" for k in solution if (why := _other_kind(guess[k], solution[k]))), "")
+    if isinstance(solution, str):
+        return (
+            ""
+            if isinstance(guess, str)
+            else f'This asks for a word or a letter in quotes, as in "a", and {_show(guess)} is none.'
+        )
+    many = isinstance(solution, (list, tuple))
+    numbers = guess if many and isinstance(guess, (list, tuple)) else [guess]
+    if (many and numbers is not guess) or not all(isinstance(n, (int, float)) for n in numbers):
+        kind = "several numbers in brackets, as in [1, 2]," if many else "a number, in digits,"
+        return f"This asks for {kind} and {_show(guess)} is something else."
+    return ""
 
 
 def _safe(x: Any) -> Any:

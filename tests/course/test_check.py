@@ -619,6 +619,24 @@ def test_a_prediction_is_noted_and_compared(check):
     assert repr(check.compare("01.a", 30.0)).startswith("✓")
 
 
+@pytest.mark.parametrize("id, guess, says", [
+    ("01.a", "thirty", "asks for a number, in digits, and thirty"), ("01.a", [30], "asks for a number"),
+    ("02.a2", 2, "asks for a word or a letter in quotes"), ("07.a2", 18, "several numbers in brackets"),
+    ("07.a2", [6, "b", 1], "several numbers in brackets"), ("17.a", 100, "There are 3 questions here"),
+    ("17.a", {"a graph exists": "n + 1", ".grad is filled": 2, "the weight has changed": 3}, "For “a graph exists”: This asks for a number"),
+])  # fmt: skip
+def test_a_guess_of_another_kind_is_asked_about_once(check, id, guess, says):
+    first = repr(check.predict(id, guess))
+    assert first.startswith(f"○ {id}: not noted yet") and says in first and not check.predicted(id)
+    assert "noted, you predict" in repr(check.predict(id, guess))
+
+
+def test_every_solution_is_a_guess_of_the_right_kind(check):
+    for ex in exercises.values():
+        if ex.is_value:
+            assert "noted, you predict" in repr(check.predict(ex.id, ex.load(ex.solution))), ex.id
+
+
 def test_a_cell_that_waits_for_code_does_not_ask_for_a_prediction(check, kept):
     assert (
         repr(check.predict("05.b"))
@@ -652,7 +670,8 @@ def test_a_prediction_of_several_entries_is_compared_entry_by_entry(check):
     assert ex.stub.endswith('check.predict("98.a", {\n    "one": None,\n    "other": None,\n})\n') and not ex.graded
     assert ex.load(ex.solution) == {"one": 1.5, "other": "none"}
     assert "no prediction yet" in repr(check.predict("98.a", {"one": None, "other": None}))
-    check.predict("98.a", {"one": 2.5, "other": None})
+    assert "There is no guess yet for: other. Correct it" in repr(check.predict("98.a", {"one": 2.5, "other": None}))
+    check.predict("98.a", {"one": 2.5, "other": None})  # it is meant so
     lines = repr(check.compare("98.a", [1.5, None])).split("\n")
     assert lines == ["✗ 98.a: 1 of 2 predictions agree", "✗ one: you predicted 2.5, the run gave 1.5",
                      "✓ other: you predicted None, the run gave None", "The other way round."]  # fmt: skip
