@@ -26,23 +26,24 @@ def recognise(
     its own, and a mistake of several entries explains all of them.
     """
     results: list[Wrong] = []
-    left = set(wrong)
+    left, seen = set(wrong), Seen(outcomes, set(outcomes) - set(wrong))
     for mistake in ex.bank:
         if not ex.by_entry:
             elsewhere = mistake.on and not left & set(
                 mistake.on
             )  # what shows it is right: another mistake only looks like it
-            if not elsewhere and _shown(ex, mistake, outcomes, inputs or {}):
+            if not elsewhere and _shown(ex, mistake, seen, inputs or {}):
                 return [mistake]
-        elif left & set(mistake.on) and set(mistake.on) <= set(wrong) and _shown(ex, mistake, outcomes, inputs or {}):
+        elif left & set(mistake.on) and set(mistake.on) <= set(wrong) and _shown(ex, mistake, seen, inputs or {}):
             results.append(mistake)
             left -= set(mistake.on)
     return results
 
 
-def _shown(ex: Exercise, mistake: Wrong, outcomes: Mapping[str, dict], inputs: Mapping[str, tuple]) -> bool:
+def _shown(ex: Exercise, mistake: Wrong, seen: Seen, inputs: Mapping[str, tuple]) -> bool:
     if mistake.when is not None:
-        return bool(safely(mistake.when, Seen(outcomes), otherwise=False))
+        return bool(safely(mistake.when, seen, otherwise=False))
+    outcomes = seen.outcomes
     probes = [p for p in ex.probes if p.name in mistake.on or not mistake.on]
     return all(
         p.name in outcomes

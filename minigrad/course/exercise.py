@@ -90,6 +90,7 @@ class Seen:
     """What a `when` rule may look at: the outcome of every probe, as plain data."""
 
     outcomes: Mapping[str, dict]
+    right: Collection[str] = ()  # the names of the probes that went right
 
     def value(self, probe: str) -> Any:
         return self.outcomes.get(probe, {}).get("got")

@@ -91,7 +91,17 @@ def _written_twice(a_data: float, b_data: float) -> list[Node]:
     return [mul(s, t, "y"), s, t, b, a]
 
 
+def _square_and_more(data: float) -> list[Node]:
+    """u goes twice into a square and once into a sum, and both come in both orders: who counts u's users has to count uses."""
+    x = Node(data, name="x")
+    u, one = mul(x, Node(3.0, name="3"), "u"), Node(1.0, name="1")
+    s, t, s2, t2 = mul(u, u, "s"), add(u, one, "t"), mul(u, u, "s2"), add(u, one, "t2")
+    y, z = mul(s, t, "y"), mul(t2, s2, "z")
+    return [add(y, z, "L"), z, y, t2, s2, t, s, u, x]
+
+
 GRAPHS: dict[str, Any] = {
+    "square and more": _square_and_more,
     "chain": _chain,
     "falling": _falling,
     "written twice": _written_twice,

@@ -35,6 +35,7 @@ JACOBIANS = {
     "three to seven": _knobs,
     "four to two": lambda torch, x: torch.stack([x[0] * x[1] + x[3], x[2] ** 2 * x[0]]),
     "five to one": lambda torch, x: (x**3).sum().reshape(1),
+    "two to two": lambda torch, x: torch.stack([x[0] * x[1], x[0] ** 2]),
     "two to three": lambda torch, x: torch.stack([x[0] * x[1], x[0] ** 2, 3 * x[1]]),
 }
 

@@ -187,6 +187,13 @@ EX_B = Exercise(
         _probe("from the middle of a path", "chain", "y", "a", 2.0, 5.0, -3.0),
         _probe("two paths", "two paths", "y", "x", 4.0, 3.0, 2.0, 5.0),
         _probe("an input that is used twice", "twice", "y", "x", 2.0, 5.0),
+        Probe(
+            "twice with the same slope",
+            ("twice", "y", "x", [3.0, 3.0]),
+            _paths,
+            drivers.slope_on,
+            draw=lambda r: ("twice", "y", "x", _slopes(r, 1) * 2),
+        ),
         _probe("a long and a short path", "long and short", "y", "x", 2.0, 3.0, -2.0, 5.0, 7.0),
         _probe("other results beside the root", "beside", "y", "x", 2.0, 3.0, 5.0, 7.0, 4.0),
         _probe("an input that has no part in it", "beside", "y", "w", 2.0, 3.0, 5.0, 7.0, 4.0, weight=0.5),

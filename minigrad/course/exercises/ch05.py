@@ -731,6 +731,13 @@ def _written_twice(graph, a, b):
     return {"y": 1.0, "s": a + b, "t": a + b, "a": 2 * (a + b), "b": 2 * (a + b)}
 
 
+def _square_and_more(graph, x):
+    u = 3 * x
+    s, t = u * u, u + 1
+    grads = {"x": 3 * (4 * u * t + 2 * s), "u": 4 * u * t + 2 * s, "L": 1.0, "y": 1.0, "z": 1.0}
+    return grads | {"s": t, "t": s, "s2": t, "t2": s}
+
+
 def _draw_ladder(rng):
     return "ladder", _whole(-4, 6)(rng), rng.randint(8, 14)
 
@@ -819,6 +826,13 @@ EX_B = Exercise(
                 draw=lambda r: ("falling", _whole(2, 8)(r)),
             ),
             Probe("two values that are equal", ("diamond", 2.0, 2.0), _diamond, drivers.backward_on, draw=_draw_equal),
+            Probe(
+                "a square, and another user",
+                ("square and more", 2.0),
+                _square_and_more,
+                drivers.backward_on,
+                draw=lambda r: ("square and more", _whole(2, 7)(r)),
+            ),
         ),
         *about(
             "each value once",

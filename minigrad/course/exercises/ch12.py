@@ -343,6 +343,7 @@ def _J(name, x):
                                    "mode": "forward"},
         "four to two": lambda: {"J": [[b, a, 0.0, 1.0], [c[0] ** 2, 0.0, 2 * a * c[0], 0.0]], "mode": "reverse"},
         "five to one": lambda: {"J": [[3 * v * v for v in x]], "mode": "reverse"},
+        "two to two": lambda: {"J": [[b, a], [2 * a, 0.0]], "mode": "reverse"},
         "two to three": lambda: {"J": [[b, a], [2 * a, 0.0], [0.0, 3.0]], "mode": "forward"},
     }[name]()  # fmt: skip
 
@@ -370,6 +371,7 @@ EX_C = Exercise(
         _jacobian("four to two", [2.0, 3.0, 5.0, 7.0]),
         _jacobian("five to one", [1.0, 2.0, 3.0, 4.0, 5.0]),
         _jacobian("two to three", [2.0, 7.0]),
+        _jacobian("two to two", [2.0, 7.0], 0.5),
     ),
     bank=(
         Wrong("columns as rows", _c("dtype=x.dtype)).T\n", "dtype=x.dtype))\n"),
@@ -386,6 +388,9 @@ EX_C = Exercise(
         Wrong("always forward mode", _c("if m > n:", "if True:"),
               "The numbers are right. But with fewer outputs than inputs, reverse mode needs fewer passes: one for each output.",
               on=("four to two", "five to one")),
+        Wrong("forward on ties", _c("if m > n:", "if m >= n:"),
+              "The numbers are right. Where both modes need as many passes, reverse mode is asked for.",
+              on=("two to two",)),
         Wrong("a tuple", _c("(rows,) = ", "rows = ").replace("return rows", "return torch.stack(list(rows))"),
               "pull returns a tuple with a gradient for each input of f, here with a single one. Take it out of the tuple.",
               on=("four to two",)),
