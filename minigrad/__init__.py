@@ -69,9 +69,8 @@ def _warn_of_another_minigrad():
         found = [name for name in os.listdir(here) if name.startswith("minigrad-") and name.endswith(".dist-info")]
         for name in found:
             with open(os.path.join(here, name, "METADATA"), encoding="utf-8") as file:
-                if "Summary: Automatic differentiation that you can read" not in file.read(
-                    2000
-                ):  # else an older install of ours
+                # Else an older install of ours
+                if "Summary: Automatic differentiation that you can read" not in file.read(2000):
                     warnings.warn(
                         "Two packages called minigrad are installed in one place, and they overwrite each other's files: this one "
                         "(minigrad-course) and another project's (minigrad). To keep this one: pip uninstall minigrad, then "

@@ -198,9 +198,8 @@ class Film:
                 self._rates[frame.step] = self._rate if not moved.any() else None
                 return
             tiny = 4 * (1.2e-7 if self.tensors else 4e-16) * float(np.abs(before).max())
-            if (
-                max(np.abs(moved).max(), np.abs(grads).max() * (self._rate or 1.0)) <= tiny
-            ):  # nothing but rounding, as of dead units
+            # Nothing but rounding, as of dead units
+            if max(np.abs(moved).max(), np.abs(grads).max() * (self._rate or 1.0)) <= tiny:
                 self._rates[frame.step] = self._rate
                 return
             rate = -float(moved @ grads) / square

@@ -131,9 +131,8 @@ class Value(ScalarNode):
         if type(other := operand(other)) is not float:
             return _raised(self, other)
         out, slope = real.power_and_slope(self.data, other)
-        return _result(
-            real.power_name(other), out, self, slope
-        )  # "**2": a fixed exponent is part of the operation, as in micrograd
+        # "**2": a fixed exponent is part of the operation, as in micrograd
+        return _result(real.power_name(other), out, self, slope)
 
     # A number on the left. (A Value only if a subclass defines the reflected operators.)
 
@@ -188,9 +187,8 @@ class Value(ScalarNode):
 
     def tanh(self):
         out = math.tanh(self.data)
-        return _result(
-            "tanh", out, self, (1.0 - out) * (1.0 + out)
-        )  # 1 - out², in the form that keeps its digits near 1
+        # 1 - out², in the form that keeps its digits near 1
+        return _result("tanh", out, self, (1.0 - out) * (1.0 + out))
 
     def sigmoid(self):
         out = real.sigmoid(self.data)

@@ -23,9 +23,8 @@ def number(x: float | str | None, digits: int = 6, power: bool = False) -> str:
         return str(x).replace("-", "−")
     if x == 0.0:
         return "0"
-    rounded = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(
-        Decimal(x)
-    )  # ties as JavaScript's toPrecision has them
+    # Ties as JavaScript's toPrecision has them
+    rounded = Context(prec=digits, rounding=ROUND_HALF_UP).create_decimal(Decimal(x))
     if not power and 1e-4 <= abs(x) < 10.0**digits:
         text = f"{rounded:f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text

@@ -208,9 +208,8 @@ def serves_the_course(address, home):
 
     assert urllib.request.urlopen(address, timeout=60).status == 200
     assert START in [file["name"] for file in json.loads(ask(address, "api/contents"))["content"]]
-    kernel = json.loads(ask(address, "api/kernels", {"name": "python3", "path": START}))[
-        "id"
-    ]  # beside the notebook, as Lab does
+    # Beside the notebook, as Lab does
+    kernel = json.loads(ask(address, "api/kernels", {"name": "python3", "path": START}))["id"]
     client = BlockingKernelClient(connection_file=str(home / f"runtime/kernel-{kernel}.json"))
     client.load_connection_file()
     client.start_channels(iopub=False, stdin=False, hb=False, control=False)
@@ -542,9 +541,8 @@ def test_every_file_that_a_page_names_exists(page):
     text = page.read_text(encoding="utf-8")
     for path in re.findall(r"[` ]((?:minigrad|widgets|tests|notebooks|docs|\.github)/[\w./*-]*)(?=[` ])", text):
         pattern = re.sub(r"NN(_name)?", "*", path.rstrip("/"))
-        made = (
-            subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT).returncode == 0
-        )  # by a command that the page explains
+        # By a command that the page explains
+        made = subprocess.run(["git", "check-ignore", "-q", path], cwd=ROOT).returncode == 0
         assert made or list(ROOT.glob(pattern)), path
 
 

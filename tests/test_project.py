@@ -74,9 +74,8 @@ def test_imports_run_downwards():
         for module in imports(path)
         if layer(module) > layer(name_of(path))
     }
-    hook = {
-        ("minigrad", f"widgets.extension.{name}_ipython_extension") for name in ("load", "unload")
-    }  # %load_ext minigrad
+    # %load_ext minigrad
+    hook = {("minigrad", f"widgets.extension.{name}_ipython_extension") for name in ("load", "unload")}
     assert upward == hook
 
 
@@ -370,9 +369,8 @@ def test_another_package_of_the_same_name_is_noticed(wheel, tmp_path):
         ) == theirs  # ours, installed under its older name, is no stranger
     (site / "minigrad/__init__.py").write_text("class Value: pass")
     assert "is another project of the same name" in said("widgets") and "ImportError" in said("widgets")
-    assert "--force-reinstall" in said(
-        "widgets"
-    )  # without it pip finds the distribution there, and leaves the other one's files
+    # Without it pip finds the distribution there, and leaves the other one's files
+    assert "--force-reinstall" in said("widgets")
 
 
 def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
@@ -381,17 +379,17 @@ def test_wheel_brings_everything_that_is_used(wheel, tmp_path):
     env = tmp_path / "env"
     python = env / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", wheel]
-    clean = {
-        key: value for key, value in os.environ.items() if key != "PYTHONPATH"
-    }  # else pip finds the checkout installed already
+    # Else pip finds the checkout installed already
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     subprocess.run(install, check=True, capture_output=True, cwd=tmp_path, env=clean)
     assert (env / "share/jupyter/kernels/minigrad/kernel.json").is_file()
     others = [path for path in sys.path if path.endswith("site-packages")]
     (tmp_path / "empty").mkdir()
 
+    # After the environment's own packages, the tests', without their .pth files: without this checkout
     def run(
         *command,
-    ):  # after the environment's own packages, the tests', without their .pth files: without this checkout
+    ):
         start = f"runpy.run_module({command[0]!r}, run_name='__main__')"
         code = f"import runpy, sys; sys.path += {others!r}; sys.argv = {list(command)!r}; {start}"
         return subprocess.run([python, "-I", "-c", code], cwd=tmp_path / "empty", capture_output=True, text=True)

@@ -27,10 +27,11 @@ from jupyter_client.blocking import BlockingKernelClient
 
 from tools.lab import ROOT, TOKEN, stop, wait_until_up
 
+# Conda-forge's name -> the Python package index's
 PIP_NAMES = {
     "python-graphviz": "graphviz",
     "matplotlib-base": "matplotlib",
-}  # conda-forge's name -> the Python package index's
+}
 ASK = """if True:
     from repo2docker.app import Repo2Docker
     app = Repo2Docker()
@@ -147,9 +148,8 @@ class Session:
         session = self.post("sessions", {"path": path, "name": path, "type": "notebook", "kernel": {"name": "python3"}})
         client = BlockingKernelClient(connection_file=str(self.runtime / f"kernel-{session['kernel']['id']}.json"))
         client.load_connection_file()
-        client.start_channels(
-            iopub=False, stdin=False, hb=False, control=False
-        )  # replies only: the outputs are the page's
+        # Replies only: the outputs are the page's
+        client.start_channels(iopub=False, stdin=False, hb=False, control=False)
         client.kernel_info(reply=True, timeout=60)
         return session["id"], client
 

@@ -23,9 +23,8 @@ from playwright.sync_api import Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 SCREENSHOTS = ROOT / "tests/browser/screenshots"  # not committed
-SHOTS = (
-    bool(os.environ.get("MINIGRAD_THOROUGH")) or "PYTEST_XDIST_WORKER" not in os.environ
-)  # in a whole run they take half a minute
+# In a whole run they take half a minute
+SHOTS = bool(os.environ.get("MINIGRAD_THOROUGH")) or "PYTEST_XDIST_WORKER" not in os.environ
 TOKEN = "test-token"
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -107,6 +106,7 @@ def lab_server(root: Path, home: Path, app: str = "lab", config: Path = ROOT / "
         port = probe.getsockname()[1]
     name = {"lab": "jupyterlab", "notebook": "notebook"}[app]
     own = {"lab": "LabApp", "notebook": "JupyterNotebookApp"}[app]
+    # window.jupyterapp runs any command
     command = [
         sys.executable,
         "-m",
@@ -120,7 +120,7 @@ def lab_server(root: Path, home: Path, app: str = "lab", config: Path = ROOT / "
         f"--IdentityProvider.token={TOKEN}",
         "--ServerApp.disable_check_xsrf=True",
         f"--{own}.expose_app_in_browser=True",
-    ]  # window.jupyterapp runs any command
+    ]
     log = home / "lab.log"
     with open(log, "wb") as out:
         server = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)

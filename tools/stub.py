@@ -35,9 +35,8 @@ def with_array(function: Any, x: Any, array: Any) -> Any: ...
 
 class Methods(Variable):
 '''
-SEVERAL = set(
-    "sum mean amax amin var std nansum any all count_nonzero norm logsumexp squeeze".split()
-)  # take several dimensions
+# Take several dimensions
+SEVERAL = set("sum mean amax amin var std nansum any all count_nonzero norm logsumexp squeeze".split())
 EITHER = "Tensor | Number"
 TYPES = {
     "Tensor": """batch1 batch2 mat mat1 mat2 vec vec1 vec2 tensor tensor1 tensor2 input2 mask index indices src source values weight

@@ -488,10 +488,11 @@ class Duel(Stored, ipywidgets.VBox):
 
     def svg(self) -> str:
         """Both pictures after all events, one below the other, under the sentence: what a saved notebook shows."""
+        # Their style sheets share names
         both = [
             self.left.svg(),
             self.right.svg() if self.left._level == self.right._level else "",
-        ]  # their style sheets share names
+        ]
         sizes = [
             tuple(map(int, re.findall(r'(?:width|height)="(\d+)"', drawn)[:2])) if drawn else (0, 0) for drawn in both
         ]

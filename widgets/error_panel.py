@@ -178,9 +178,8 @@ def short(
         if isinstance(message, Explanation)
         else ""
     )
-    notes = [
-        note for note in getattr(error, "__notes__", ()) if whole or note.strip() != text
-    ]  # the panel says the same
+    # The panel says the same
+    notes = [note for note in getattr(error, "__notes__", ()) if whole or note.strip() != text]
     return [head, *_lines_of(last), *notes, *["%tb shows the whole traceback."] * whole]
 
 

@@ -65,9 +65,8 @@ def _image(svg: str, scale: float, dark: bool) -> Image:
     return Image.open(io.BytesIO(png(svg, scale, dark))).convert("RGBA")
 
 
-Draw = Callable[
-    ..., str
-]  # the picture after some events; `least`: pixels wide at least, `lines`: of words below it, at least
+# The picture after some events; `least`: pixels wide at least, `lines`: of words below it, at least
+Draw = Callable[..., str]
 
 
 def drawing(trace: Trace, picture: Picture, result: str, width: float, visible: Trace) -> Draw:

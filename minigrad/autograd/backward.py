@@ -102,9 +102,8 @@ def roots_of(
     return roots
 
 
-_ONE = {
-    np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")
-}  # np.ones takes as long as a small operation
+# np.ones takes as long as a small operation
+_ONE = {np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")}
 
 
 def backward(

@@ -82,9 +82,8 @@ def begin(
     nodes = topological_order(cotangents)
     needed = None if inputs is None else _leading_to(inputs, nodes)
     if needed is not None:
-        starts = {
-            node for node in cotangents if type(node) is not AccumulateGrad
-        }  # their tensors' hooks run in any case
+        # Their tensors' hooks run in any case
+        starts = {node for node in cotangents if type(node) is not AccumulateGrad}
         nodes = [node for node in nodes if node in needed or node in starts]
     nodes = Running(nodes)
     observed = set(nodes) if needed is not None or state.anomaly else {node for node, _ in capture} if capture else ()

@@ -156,9 +156,8 @@ class Level(Handler):
         # The rules get aliases: a tangent's graph must not hold the tensor that will hold the tangent.
         for t, tangent in zip(outs, push(op, inputs, params, tuple([alias(t) for t in outs]), tangents), strict=True):
             if tangent is not None:
-                is_new = root is not None or not any(
-                    [tangent is x for x in pushed]
-                )  # or a write into the one would change the other
+                # Or a write into the one would change the other
+                is_new = root is not None or not any([tangent is x for x in pushed])
                 self.attach(t, tangent if is_new else clone(tangent), root)
         return out
 
@@ -202,17 +201,15 @@ class Level(Handler):
         """`x` was overwritten by the numbers of `new`: so is its tangent, and where `x` is a view, that part of its root's tangent."""
         tangent = self.tangent(new)
         if tangent is not None or self.tangent(self.root(x)) is not None:
-            self.replace(
-                x, zeros_like(x) if tangent is None else tangent, idempotent=True
-            )  # or the write to `x` had been refused
+            # Or the write to `x` had been refused
+            self.replace(x, zeros_like(x) if tangent is None else tangent, idempotent=True)
 
     def replace(self, x: Tensor, tangent: Tensor, idempotent: bool = False) -> None:
         """`tangent` is that of `x` from now on: written into the tensor that is its tangent, as PyTorch does it. `idempotent`: of places
         that are one, all get the same."""
         root = self.root(x)
-        if (
-            self.tangent(root) is None
-        ):  # zeros like the tangent, which inside vmap may be one for each sample where `root` is not
+        # Zeros like the tangent, which inside vmap may be one for each sample where `root` is not
+        if self.tangent(root) is None:
             set_tangent(root, self.number, tangent.new_zeros(root.array.shape, dtype=root.dtype))
         own_tangent = self.tangent(x)
         if own_tangent is not tangent:

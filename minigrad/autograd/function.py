@@ -94,9 +94,8 @@ class BackwardCFunction(FunctionCtx, Node):
     to_save: tuple[Any, ...] = ()
     saved_for_forward: tuple[Any, ...] = ()
     needs_input_grad: tuple[bool, ...] = ()
-    saved: list[
-        Any
-    ]  # what save_for_backward was given: None, a tensor with its version, an output's number, or what hooks packed
+    # What save_for_backward was given: None, a tensor with its version, an output's number, or what hooks packed
+    saved: list[Any]
     is_tensor: list[bool]  # of the arguments
     constant_outputs: Any  # numbers of the outputs without gradient
     recorded: bool
@@ -108,11 +107,12 @@ class BackwardCFunction(FunctionCtx, Node):
     def keep(self, outputs: list[Tensor]) -> None:
         """After forward: take over what save_for_backward was given. An output is kept as an array and its number: no cycle."""
         hooks = next((h for h in reversed(state.handlers) if isinstance(h, saved_tensors_hooks)), None)
+        # First: a hook that raises must not leave a cycle behind
         tensors, self.saved, self.to_save = (
             self.to_save,
             [],
             (),
-        )  # first: a hook that raises must not leave a cycle behind
+        )
         for t in tensors:
             number = next((i for i, out in enumerate(outputs) if out is t), None) if t is not None else None
             if t is None:
@@ -517,9 +517,8 @@ def _apply(cls: Any, args: Any, separate: bool) -> Any:
     levels = [h for h in state.handlers if isinstance(h, Level)]
     tangents = {level: [level.tangent(a) if isinstance(a, Variable) else None for a in args] for level in levels}
     outer = state.handlers
-    state.handlers = tuple(
-        [h for h in outer if not isinstance(h, Level)]
-    )  # tangents are propagated by jvp, not by the operations of forward
+    # Tangents are propagated by jvp, not by the operations of forward
+    state.handlers = tuple([h for h in outer if not isinstance(h, Level)])
     try:
         with no_grad():
             if separate:
@@ -611,9 +610,8 @@ def _as_output(out: Any, inputs: Any, node: Any) -> Tensor:
         return out
     shell = alias(out)
     shell.edge, shell.meta, shell.view_meta, shell.requires = None, None, None, False
-    if not requires(out) or (
-        node.recorded and not any(out is m for m in node.non_differentiable)
-    ):  # else PyTorch detaches it
+    # Else PyTorch detaches it
+    if not requires(out) or (node.recorded and not any(out is m for m in node.non_differentiable)):
         with no_grad():
             view_of(shell, out, view_as_self, (), None)
     return shell

@@ -146,9 +146,8 @@ def _check_jacobians(
     fast: bool,
 ) -> None:
     numerical = _numerical(func, inputs, diff, eps, True, fast)
-    scales = [
-        [_sum(inputs[i], fast) * _sum(o, fast, 1) for o in outputs] for i in diff
-    ]  # how many entries each number sums
+    # How many entries each number sums
+    scales = [[_sum(inputs[i], fast) * _sum(o, fast, 1) for o in outputs] for i in diff]
     tolerances = [[(atol * scale, rtol) for scale in row] for row in scales]
     if check_backward_ad:
         _check_backward(

@@ -142,9 +142,8 @@ def _unpack(node: Node) -> Node:
         tensors = [hooks.unpacked(v, edge) for v, edge in zip(values, edges, strict=True)]
         if name in node.op.inputs:
             setattr(unpacked, name, tensors if several else tensors[0])
-            versions = [
-                t.version[0] for t in tensors
-            ]  # a hook may return a tensor that was written to before it was saved
+            # A hook may return a tensor that was written to before it was saved
+            versions = [t.version[0] for t in tensors]
             setattr(unpacked, name + "_version", versions if several else versions[0])
         else:
             setattr(unpacked, name, tensors[0].array)
@@ -184,15 +183,12 @@ class _Kept(Handler):
     in_second_run = True
 
     def __init__(self) -> None:
-        self.cloned: weakref.WeakKeyDictionary[_Handle, Tensor] = (
-            weakref.WeakKeyDictionary()
-        )  # handle that nodes hold: the copy
-        self.original: weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]] = (
-            weakref.WeakKeyDictionary()
-        )  # handle: (the tensor itself, its version)
-        self.tid_to_weakhandle: weakref.WeakValueDictionary[Any, _Handle] = (
-            weakref.WeakValueDictionary()
-        )  # place in memory and version: handle
+        # Handle that nodes hold: the copy
+        self.cloned: weakref.WeakKeyDictionary[_Handle, Tensor] = weakref.WeakKeyDictionary()
+        # Handle: (the tensor itself, its version)
+        self.original: weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]] = weakref.WeakKeyDictionary()
+        # Place in memory and version: handle
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[Any, _Handle] = weakref.WeakValueDictionary()
 
     def __call__(self, op: Op, inputs: tuple[Tensor, ...], params: tuple[Any, ...]) -> Any:
         return op(*inputs, *params)
@@ -314,9 +310,8 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., Any], 
     tensors = tuple(tensors)
     if mode == "all" and any([edge_of(t) is None for t in tensors]):
         raise AssertionError("Expected gradient function to be set")
-    buffers: weakref.WeakKeyDictionary[Any, list[Any]] = (
-        weakref.WeakKeyDictionary()
-    )  # backward pass: [how many are to come, gradients so far]
+    # Backward pass: [how many are to come, gradients so far]
+    buffers: weakref.WeakKeyDictionary[Any, list[Any]] = weakref.WeakKeyDictionary()
     lock = threading.Lock()
 
     def hook(i: int, g: Tensor) -> None:

@@ -97,13 +97,14 @@ def check(x: Tensor, *sources: Any) -> None:
         )
 
 
+# Each writes the same into places that are one: PyTorch lets them
 IDEMPOTENT = {
     zero,
     fill,
     fill_tensor,
     masked_fill,
     threshold_,
-}  # each writes the same into places that are one: PyTorch lets them
+}
 
 
 def _check_overlap(x: Tensor, sources: tuple[Any, ...], idempotent: bool = False) -> None:

@@ -20,6 +20,7 @@ from .variable import Variable
 if TYPE_CHECKING:
     from ..tensors.tensor import Tensor
 
+# numpy's names, as PyTorch has them
 ALIASES = {
     "axis": "dim",
     "keepdims": "keepdim",
@@ -34,7 +35,7 @@ ALIASES = {
     "tensor_indices_or_sections": "indices_or_sections",
     "split_size": "split_size_or_sections",
     "split_sizes": "split_size",
-}  # numpy's names, as PyTorch has them
+}
 # Names that mean this in one function only.
 OF_ONE = {
     ("max", "other"): "dim", ("min", "other"): "dim", ("searchsorted", "input"): "values", ("isin", "element"): "elements",
@@ -132,9 +133,8 @@ def recover(
         raise error
     unknown = match[1]
     new_name = OF_ONE.get((name, unknown)) or ALIASES.get(unknown)
-    if (
-        unknown == "input" and not args and (name, unknown) not in OF_ONE
-    ):  # torch.linalg.det(input=...), whose parameter is A
+    # torch.linalg.det(input=...), whose parameter is A
+    if unknown == "input" and not args and (name, unknown) not in OF_ONE:
         new_name = next(iter(parameters))
     if new_name is not None and new_name in parameters and new_name not in kwargs:
         return forgiving(function)(*args, **{new_name if k == unknown else k: v for k, v in kwargs.items()})

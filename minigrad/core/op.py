@@ -86,11 +86,12 @@ class Op(ArgumentOptions, GraphOptions, TextOptions):
     row       input=rule for each input, see the top of this file; the other keywords are in row_options.py
     """
 
+    # `call` is read for every operation: a slot is found faster than an entry of a dict
     __slots__ = (
         "__dict__",
         "__weakref__",
         "call",
-    )  # `call` is read for every operation: a slot is found faster than an entry of a dict
+    )
 
     node_class: type[Node]  # this and the next, once the row is written out
     source: str
@@ -333,10 +334,11 @@ def on_arrays(rule: Callable[..., Any] | None) -> Callable[..., Any] | None:
     ):
         return rule
     codes, calls_rows = [rule.__code__], False
+    # The name, so that numpy's warnings stay unsaid there, too
     scope = {
         "__builtins__": builtins,
         "__name__": rule.__module__,
-    }  # the name, so that numpy's warnings stay unsaid there, too
+    }
     for code in codes:  # grows: functions inside
         codes += [c for c in code.co_consts if isinstance(c, CodeType)]
         for name in code.co_names:

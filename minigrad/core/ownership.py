@@ -33,9 +33,7 @@ def _of_a_local(count: Any) -> Any:
 
 
 _NO_OTHER = _of_a_local(holders)
-LENT = _of_a_local(
-    _of_an_argument
-)  # getrefcount() of an argument that the caller keeps in one local variable of its own
-ALONE = _of_a_local(
-    getrefcount
-)  # getrefcount() of an object that only one local variable of the calling function refers to
+# getrefcount() of an argument that the caller keeps in one local variable of its own
+LENT = _of_a_local(_of_an_argument)
+# getrefcount() of an object that only one local variable of the calling function refers to
+ALONE = _of_a_local(getrefcount)

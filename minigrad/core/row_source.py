@@ -100,9 +100,8 @@ def _call_source(op: Op) -> str:
     arrays = dict(zip(op.inputs, (f"{a}_array" for a in op.args), strict=True))
     lines += ["    try:", *(f"        {arrays[i]} = {a}.array" for i, a in zip(op.inputs, op.args, strict=True))]
     lines += ["    except AttributeError:", f"        {detour}"]
-    lines.append(
-        "    modes = state.__dict__"
-    )  # of this thread: asked once, two fields of it are read in the time of one
+    # Of this thread: asked once, two fields of it are read in the time of one
+    lines.append("    modes = state.__dict__")
     test = ["modes['handlers']"]
     alike = op.promoted or (op.inputs if op.one_dtype else ())
     test += [f"{arrays[i]}.dtype is not {arrays[alike[0]]}.dtype" for i in alike[1:]]
@@ -238,9 +237,8 @@ def _run_source(op: Op, saved: Saved, graph: bool) -> str:
             f"            check_saved(node, '{i}', {i}, node.{i}_version)",
         ]
         lines += [] if graph else [f"        {i} = {i}.array"]
-        if (
-            len(op.promoted) > 1 and i in op.promoted
-        ):  # the rule sees numbers as forward saw them: log of an int8 is a float16 to numpy
+        # The rule sees numbers as forward saw them: log of an int8 is a float16 to numpy
+        if len(op.promoted) > 1 and i in op.promoted:
             array = f"{i}.array" if graph else i
             lines += [f"        if {array}.dtype is not node.dtype and {array}.dtype.kind != 'f':"]
             lines += [f"            {i} = as_floats({i}, node.dtype)"]

@@ -29,9 +29,8 @@ def rule_body(rule: Callable[..., Any]) -> ast.expr | None:
             body = [b for b in tree.body if not (isinstance(b, ast.Expr) and isinstance(b.value, ast.Constant))]  # type: ignore[attr-defined]
             return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
         code = rule.__code__
-        positions: list[Any] = list(
-            code.co_positions()
-        )  # of ints, or of None where the compiler made an instruction up
+        # Of ints, or of None where the compiler made an instruction up
+        positions: list[Any] = list(code.co_positions())
         spans = [p for p in positions if None not in p and p[3] > 0]
         first, last = min(p[0] for p in spans), max(p[1] for p in spans)
         if first != last:

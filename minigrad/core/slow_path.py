@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from .op import Op
 
 _PACKAGE = __package__.partition(".")[0] + "."
+# Files between a caller and these functions
 _CALLERS = (
     __file__,
     os.path.join(os.path.dirname(__file__), "op.py"),
     "<minigrad",
-)  # files between a caller and these functions
+)
 
 
 def general(op: Op, inputs: Any, params: tuple[Any, ...]) -> Any:

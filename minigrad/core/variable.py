@@ -245,10 +245,11 @@ def meta_of(x: Variable) -> AutogradMeta:
 def set_tangent(x: Any, level: int, value: Any, root: Any = None) -> None:
     """Forward mode: `value` is the tangent of `x` at a level. With `root` it is a part of the tangent of `root`, which `x` is a view of."""
     meta = meta_of(x)
+    # A new dict: aliases keep theirs
     meta.tangents = {
         **(meta.tangents or {}),
         level: Tangent(value, x.version[0], root),
-    }  # a new dict: aliases keep theirs
+    }
 
 
 def leaf_edge(x: Variable) -> Any:

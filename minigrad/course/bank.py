@@ -29,9 +29,8 @@ def recognise(
     left, seen = set(wrong), Seen(outcomes, set(outcomes) - set(wrong))
     for mistake in ex.bank:
         if not ex.by_entry:
-            elsewhere = mistake.on and not left & set(
-                mistake.on
-            )  # what shows it is right: another mistake only looks like it
+            # What shows it is right: another mistake only looks like it
+            elsewhere = mistake.on and not left & set(mistake.on)
             if not elsewhere and _shown(ex, mistake, seen, inputs or {}):
                 return [mistake]
         elif left & set(mistake.on) and set(mistake.on) <= set(wrong) and _shown(ex, mistake, seen, inputs or {}):

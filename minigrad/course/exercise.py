@@ -166,9 +166,8 @@ class Exercise:
     )
     losses: bool = False  # the answer trains a model and returns the loss of each step (and perhaps more)
     choices: tuple[str, ...] = ()  # the words that the question offers, where the stub does not quote them
-    ideas: Mapping[str, float] = field(
-        default_factory=dict
-    )  # the part of the points that each idea is worth; empty: probes by weight
+    # The part of the points that each idea is worth; empty: probes by weight
+    ideas: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def graded(self) -> bool:
@@ -276,9 +275,8 @@ def ask(
     text_lines = (comment or f"{text} Replace None by your answer{'s' if isinstance(answer, dict) else ''}.").split(
         "\n"
     )
-    wrapped = [
-        textwrap.wrap(line, 110, drop_whitespace=False) or [""] for line in text_lines
-    ]  # blanks between columns stay
+    # Blanks between columns stay
+    wrapped = [textwrap.wrap(line, 110, drop_whitespace=False) or [""] for line in text_lines]
     remark = "\n".join(
         f"# {part if k == 0 else part.lstrip()}".rstrip() for parts in wrapped for k, part in enumerate(parts)
     )

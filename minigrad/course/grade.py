@@ -64,9 +64,8 @@ def grade(
              tuple(sorted(s.lms.items())))
         for s in result
     ]  # fmt: skip
-    missing = (
-        call_the_roll(result, read_students(students)) if students else []
-    )  # computed after the tasks, so editing the roster does not regrade
+    # Computed after the tasks, so editing the roster does not regrade
+    missing = call_the_roll(result, read_students(students)) if students else []
 
     def report(graded: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
         """Write what comes out of the records of all students."""

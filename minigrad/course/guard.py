@@ -40,17 +40,17 @@ from .plain import plain, safe_name
 DEEPEST = 250_000  # frames, which Python leaves within two or three seconds; chains of 100,000 are real
 LIBRARIES = ("minigrad", "torch", "micrograd", "tinygrad", "jax")
 ENGINE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Whose lines are not told
 NOT_THEIRS = (
     ENGINE,
     *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
-)  # whose lines are not told
+)
 # Instructions with which a handler begins and ends. An exception at one of them would leave another one behind as the one being handled.
 HANDLING = {dis.opmap[name] for name in ("PUSH_EXC_INFO", "POP_EXCEPT", "COPY", "SWAP", "RERAISE")}
 monitoring: Any = getattr(sys, "monitoring", None)  # from Python 3.12 on
 TAKES_DOWN = (__file__, contextlib.__file__)  # whose frames take a time limit down
-spent = getattr(
-    time, "thread_time", time.monotonic
-)  # what this thread has computed; a browser's Python does not count it
+# What this thread has computed; a browser's Python does not count it
+spent = getattr(time, "thread_time", time.monotonic)
 
 
 class TimeUp(BaseException):
@@ -132,9 +132,8 @@ class _Monitored:
 class _Bell:
     """Its minus sets SIGALRM off for Python only, and is no call, after which Python would look for signals."""
 
-    __neg__ = staticmethod(
-        partial(_thread.interrupt_main, getattr(signal, "SIGALRM", signal.SIGINT))
-    )  # Windows has no alarm
+    # Windows has no alarm
+    __neg__ = staticmethod(partial(_thread.interrupt_main, getattr(signal, "SIGALRM", signal.SIGINT)))
 
 
 class _Traced:
@@ -148,9 +147,8 @@ class _Traced:
         self.up, self.before, self.armed = up, sys.gettrace(), True
 
     def start(self, frame):
-        while (
-            frame is not None and frame.f_trace != self.again
-        ):  # below one that is traced, all are: a very deep stack is climbed once
+        # Below one that is traced, all are: a very deep stack is climbed once
+        while frame is not None and frame.f_trace != self.again:
             if _answers(frame.f_code.co_filename):
                 frame.f_trace, frame.f_trace_opcodes = self.again, True
             frame = frame.f_back
@@ -160,9 +158,8 @@ class _Traced:
         if not self.armed or not _answers(frame.f_code.co_filename):
             return None
         frame.f_trace_opcodes = True  # `while True: pass` on one line has no line events
-        if (
-            event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in HANDLING
-        ):  # at "exception", the handler has not begun
+        # At "exception", the handler has not begun
+        if event == "opcode" and frame.f_code.co_code[frame.f_lasti] not in HANDLING:
             self.up.__traceback__ = None
             -self.bell  # noqa: B018  (it is no call on purpose)
             raise self.up
@@ -188,9 +185,8 @@ def _alarm(limits: Limits) -> Iterator[None]:
         if not armed:
             return
         left = limits.seconds - (spent() - began)
-        if (
-            signum == signal.SIGPROF and left > 0
-        ):  # the timer counts other threads, too: they compile kernels, for example
+        # The timer counts other threads, too: they compile kernels, for example
+        if signum == signal.SIGPROF and left > 0:
             signal.setitimer(signal.ITIMER_PROF, max(left, 0.01), 0.05)
             return
         insist.start(frame)

@@ -389,9 +389,8 @@ def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
             )
         case ast.Call(ast.Attribute(value, "pop"), [_], []):
             yield ast.Call(ast.Attribute(value, "pop", ast.Load()), [], []), "a list is used from the wrong end"
-        case ast.Call(ast.Name(), [argument], []) if not isinstance(
-            argument, ast.Starred
-        ):  # f(x) -> x: reversed, cos, abs, ...
+        # f(x) -> x: reversed, cos, abs, ...
+        case ast.Call(ast.Name(), [argument], []) if not isinstance(argument, ast.Starred):
             yield argument, "a function is not applied in one place"
         case ast.Call(ast.Attribute(value), [], []) if not isinstance(value, ast.Name) or value.id not in (
             "torch",
@@ -443,9 +442,8 @@ def _walk(node: ast.AST, path: tuple = ()) -> Iterator[tuple[tuple, ast.AST]]:
 def _replaced(tree: ast.AST, path: tuple, new: ast.AST) -> ast.AST:
     """The tree with `new` at the end of `path`. Only what lies on the path is copied: a solution has hundreds of mutants."""
     if not path:
-        return ast.fix_missing_locations(
-            copy.deepcopy(new)
-        )  # ast.unparse needs a line number, and puts parentheses around a node that occurs twice
+        # ast.unparse needs a line number, and puts parentheses around a node that occurs twice
+        return ast.fix_missing_locations(copy.deepcopy(new))
     (name, i), rest = path[0], path[1:]
     above, old = copy.copy(tree), getattr(tree, name)
     if i is None:

@@ -12,9 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 Truth = Callable[[list[float]], float]  # the value of an operation
-Into = Callable[
-    [list[Any], Callable[[Any], Any]], list[Any]
-]  # the operation's inputs, from three numbers or Values and a tanh
+# The operation's inputs, from three numbers or Values and a tanh
+Into = Callable[[list[Any], Callable[[Any], Any]], list[Any]]
 
 
 def as_they_are(values: list[Any], _tanh: Callable[[Any], Any]) -> list[Any]:

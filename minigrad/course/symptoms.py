@@ -825,14 +825,12 @@ def _mutant(
     if exercises.get(ex.id) is not ex:
         return None
     probes = [p for p in ex.probes if p.name in wrong and p.name in outcomes and not outcomes[p.name]["late"]]
-    probes = [p for p in probes if p.accept is None] or probes[
-        :1
-    ]  # those that judge a property are slow, and say little
+    # Those that judge a property are slow, and say little
+    probes = [p for p in probes if p.accept is None] or probes[:1]
     if all(outcomes[p.name]["error"] for p in probes):
         return None
-    rest = [
-        p for p in ex.probes if p.name not in wrong and p.name in outcomes and p.accept is None
-    ]  # right there as well
+    # Right there as well
+    rest = [p for p in ex.probes if p.name not in wrong and p.name in outcomes and p.accept is None]
     tried = [(p.name, Frozen(inputs.get(p.name, p.args))) for p in (*probes, *rest)]
     for source, kind in chain.from_iterable(
         _mutants(ex.id, right) for right in _alike_solutions(ex, outcomes, probes[0], inputs)
@@ -855,9 +853,8 @@ def _alike_solutions(
         return
     for source in (ex.solution, *ex.variants):
         right = _outcome_of_mutant(ex.id, source, probe.name, Frozen(inputs.get(probe.name, probe.args)))
-        if (
-            right is not None and not right["late"] and words(right) == words(outcomes[probe.name])
-        ):  # late: its mutants would be, too
+        # Late: its mutants would be, too
+        if right is not None and not right["late"] and words(right) == words(outcomes[probe.name]):
             yield source
 
 

@@ -17,10 +17,11 @@ from typing import Any
 WORTH = 2_000_000  # numbers that pass through a family of kernels before it is loaded: some milliseconds of numpy
 A_CALL = 4_000  # a call counts as that many, however little it computes
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # glibc's malloc.h
+# Of a container's memory, version 2 and 1
 LIMITS = (
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-)  # of a container's memory, version 2 and 1
+)
 
 
 def load(module: str) -> Any:
@@ -44,9 +45,8 @@ def reuse_memory() -> None:
 
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt:
-        mallopt(
-            MMAP_THRESHOLD, 1 << 25
-        )  # glibc's own upper limit: it stops adapting the value once one of the two is set
+        # glibc's own upper limit: it stops adapting the value once one of the two is set
+        mallopt(MMAP_THRESHOLD, 1 << 25)
         mallopt(TRIM_THRESHOLD, kept())
 
 

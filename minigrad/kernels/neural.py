@@ -13,9 +13,8 @@ from .special import erf
 
 compiled = Compiled("minigrad.kernels.neural_numba")
 FLOAT32, HALF = np.dtype(np.float32), np.dtype(np.float16)
-LONGEST_ROW = (
-    1 << 14
-)  # whose mean the kernels take: they add up in one float32 per lane, and numpy by halves, which errs less in long rows
+# Whose mean the kernels take: they add up in one float32 per lane, and numpy by halves, which errs less in long rows
+LONGEST_ROW = 1 << 14
 FROM = 2048  # numbers: below, numpy's calls cost a few µs and small programs print the same digits whether or not numba is there
 _INV_SQRT_2PI = 1 / math.sqrt(2 * math.pi)
 

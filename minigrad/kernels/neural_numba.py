@@ -193,9 +193,8 @@ def layer_norm_backward(g, x, weight, eps, out, by_weight, by_bias):
     for i in range(x.shape[0]):
         m = mean(x, i)
         squares = total = products = float32(0)
-        for j in range(
-            x.shape[1]
-        ):  # one pass for all sums: 1 / deviation, a factor of the last one, is known only after it
+        # One pass for all sums: 1 / deviation, a factor of the last one, is known only after it
+        for j in range(x.shape[1]):
             d = x[i, j] - m
             g_hat = g[i, j] * weight[j]
             squares += d * d

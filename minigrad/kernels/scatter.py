@@ -46,9 +46,8 @@ def rows(index, values, count):
         add_at(out, (index,), values)
         return out
     compiled.get(values.size)
-    order = np.argsort(
-        index, kind="stable"
-    )  # equal indices side by side: one sum per index, three times as fast as add.at
+    # Equal indices side by side: one sum per index, three times as fast as add.at
+    order = np.argsort(index, kind="stable")
     in_order = index[order]
     starts = np.flatnonzero(np.r_[True, in_order[1:] != in_order[:-1]])
     out[in_order[starts]] = sums_from(values[order], starts)

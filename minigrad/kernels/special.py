@@ -117,9 +117,8 @@ def _zeta(s, q):
     negative = q < 0
     if not negative.any():
         return _zeta_of_positive(s, q)
-    first = q - np.floor(
-        q
-    )  # the first term that is not negative; those before it are -(1 - first), -(2 - first), ..., q
+    # The first term that is not negative; those before it are -(1 - first), -(2 - first), ..., q
+    first = q - np.floor(q)
     before = (-1) ** s * (_zeta_of_positive(s, np.ceil(q) - q) - _zeta_of_positive(s, np.where(negative, 1 - q, 1)))
     return _zeta_of_positive(s, np.where(negative, first, q)) + np.where(negative & (first > 0), before, 0)
 

@@ -8,11 +8,13 @@ LeNet on 32 images: columns of the second layer 150 µs (numpy 800), their way b
 from typing import Any
 
 from numba import njit
+
+# uint64 as an index: for a signed one numba emits a wrap-around check in every step
 from numpy import (
     inf,
     int64,
     uint64,
-)  # uint64 as an index: for a signed one numba emits a wrap-around check in every step
+)
 
 JIT: dict[str, Any] = {"cache": True, "error_model": "numpy"}
 SIX = "int64, int64, int64, int64, int64, int64, int64, int64"

@@ -142,9 +142,8 @@ class Module:
                     f"cannot assign '{typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or None expected)"
                 )
             saved = value.persistent if isinstance(value, Buffer) else name not in self._non_persistent_buffers_set
-            self.register_buffer(
-                name, value, *(() if saved else (False,))
-            )  # a subclass's own may not know of the third
+            # A subclass's own may not know of the third
+            self.register_buffer(name, value, *(() if saved else (False,)))
         else:
             object.__setattr__(self, name, value)
 
@@ -165,9 +164,8 @@ class Module:
 
     def __dir__(self) -> list[str]:
         names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
-        return sorted(
-            name for name in names if not name[0].isdigit()
-        )  # Sequential's "0", "1", ... are no attributes to type
+        # Sequential's "0", "1", ... are no attributes to type
+        return sorted(name for name in names if not name[0].isdigit())
 
     def _forget(self, name: str, *places: dict) -> None:
         for place in places:

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 else:
     from ..core.variable import Variable
 
-_ONE = {
-    np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")
-}  # for numpy half the work of a Python number
+# For numpy half the work of a Python number
+_ONE = {np.dtype(kind): np.ones((), kind) for kind in ("float32", "float64")}
 LN2, LN10, TWO_OVER_SQRT_PI, NAN = math.log(2), math.log(10), 2 / math.sqrt(math.pi), math.nan
 INF = math.inf
 

@@ -178,9 +178,8 @@ def _scatter_reduce_rule(g, x, index, source, out, dim, reduce):
     part = source[sizes] if source.shape != index.shape else source
     if reduce == "prod":  # the others' product: by division where no factor is 0
         zeros_ = scatter_add_(where(x == 0, 1.0, 0.0), index, where(part == 0, 1.0, 0.0), dim)
-        rest = scatter_reduce_(
-            where(x == 0, 1, x), index, where(part == 0, 1, part), dim, "prod"
-        )  # of all that are not 0
+        # Of all that are not 0
+        rest = scatter_reduce_(where(x == 0, 1, x), index, where(part == 0, 1, part), dim, "prod")
         to_x = where(x == 0, where(zeros_ == 1, g * rest, 0), where(zeros_ == 0, g * rest, 0) / where(x == 0, 1, x))
         alone, none = (
             gather_(where(zeros_ == 1, g * rest, 0), index, dim),

@@ -77,11 +77,12 @@ def cat(tensors, dim=0):
                     facts=CatMismatch(dim),
                 )
     common = result_type(*tensors)
+    # An empty vector joins anything, and gets a gradient as empty as it is
     nothing = (
         *first.shape[:dim],
         0,
         *first.shape[dim + 1 :],
-    )  # an empty vector joins anything, and gets a gradient as empty as it is
+    )
     alike = [
         x if x.ndim == first.ndim else x.reshape(nothing) for x in tensors if x.ndim == first.ndim or x.requires_grad
     ]

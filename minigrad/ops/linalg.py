@@ -641,9 +641,8 @@ def multi_dot(tensors, *, out=None):
     if len(tensors) < 2:
         raise errors.new(RuntimeError, "multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
     shapes = [x.shape if x.ndim == 2 else (1, *x.shape) if i == 0 else (*x.shape, 1) for i, x in enumerate(tensors)]
-    best: dict[tuple[int, int], tuple[int, Any]] = {
-        (i, i): (0, None) for i in range(len(shapes))
-    }  # (first, last): (multiplications, where to cut)
+    # (first, last): (multiplications, where to cut)
+    best: dict[tuple[int, int], tuple[int, Any]] = {(i, i): (0, None) for i in range(len(shapes))}
     for length in range(1, len(shapes)):
         for i in range(len(shapes) - length):
             j = i + length

@@ -174,9 +174,8 @@ def _nll_backward(g, y, shape, weight, reduction, ignore_index):
     factors = _factors(y, weight, ignore_index, g.dtype)
     values = -g * factors
     if reduction == "mean":
-        values = np.where(y == ignore_index, 0, values / factors.sum()).astype(
-            g.dtype, copy=False
-        )  # all weights 0: nan, as the loss
+        # All weights 0: nan, as the loss
+        values = np.where(y == ignore_index, 0, values / factors.sum()).astype(g.dtype, copy=False)
     out = np.zeros(shape, g.dtype)
     np.put_along_axis(out, _at(y, ignore_index, axis), np.expand_dims(values, axis), axis)
     return out

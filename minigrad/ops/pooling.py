@@ -73,9 +73,8 @@ def _max_pool(x, kernel, stride, padding, dilation, ceil_mode):
         for place, first, a, n, k in zip(places, firsts, skipped, size, kernel, strict=True):
             outside |= (place < 0) | (place >= n)
             empty |= (a >= k) | (first >= n)
-        index = np.where(
-            empty, -1, np.where(outside, _flat_positions(firsts, size), index)
-        )  # outside: where all in the image is -inf
+        # Outside: where all in the image is -inf
+        index = np.where(empty, -1, np.where(outside, _flat_positions(firsts, size), index))
     return values, index
 
 
@@ -122,9 +121,8 @@ def _starts(sample, n, out, kernel):
 
 def _fractional_max_pool(x, samples, kernel, out):
     size, d = x.shape[2:], len(kernel)
-    columns = (
-        (1, 0) if d == 2 else (0, 1, 2)
-    )  # PyTorch's order: in two dimensions the first number is that of the width
+    # PyTorch's order: in two dimensions the first number is that of the width
+    columns = (1, 0) if d == 2 else (0, 1, 2)
     starts = [_starts(samples[: len(x), :, c], n, o, k) for c, n, o, k in zip(columns, size, out, kernel, strict=True)]
     starts = [
         s.reshape(*s.shape[:2], *[s.shape[2] if i == along else 1 for i in range(d)]) for along, s in enumerate(starts)

@@ -71,9 +71,8 @@ _NAMES = {"reflect": ("reflection_pad", "ReflectionPad"), "replicate": ("replica
 ROWS = {
     (mode, n): _row(f"{name}{n}d", f"{node}{n}DBackward0") for mode, (name, node) in _NAMES.items() for n in (1, 2, 3)
 }
-ROWS |= {
-    ("circular", n): _row(f"circular_pad{n}d", "CopySlices") for n in (1, 2, 3)
-}  # PyTorch writes into a larger tensor
+# PyTorch writes into a larger tensor
+ROWS |= {("circular", n): _row(f"circular_pad{n}d", "CopySlices") for n in (1, 2, 3)}
 ROWS |= {
     (mode, n): _row(f"upsample_{mode}{n}d", f"Upsample{mode.capitalize()}{n}DBackward0")
     for mode, n in (("linear", 1), ("bilinear", 2), ("bicubic", 2), ("trilinear", 3))

@@ -44,10 +44,11 @@ def _recurrence(b, a, dim):
     return np.moveaxis(out, 0, dim)
 
 
+# As in PyTorch on a CPU
 _ACCUMULATED_IN = {
     np.dtype(np.float16): np.dtype(np.float32),
     np.dtype(np.float32): np.dtype(np.float64),
-}  # as in PyTorch on a CPU
+}
 
 
 def _accumulate(ufunc, x, dim):

@@ -88,9 +88,8 @@ def _quantile(name, input, q, dim, keepdim, interpolation):
     count = (~np.isnan(values.array)).sum(-1, keepdims=True)
     last = np.maximum((count if name == "nanquantile" else n) - 1, 0)
     place = q.array.reshape(-1) * last
-    place = np.where((count < n) & (name == "quantile"), n - 1, place).astype(
-        input.array.dtype
-    )  # a nan, sorted to the end, is the answer
+    # A nan, sorted to the end, is the answer
+    place = np.where((count < n) & (name == "quantile"), n - 1, place).astype(input.array.dtype)
     place = {"lower": np.floor, "higher": np.ceil, "nearest": np.rint}.get(interpolation, np.array)(place)
     place = np.broadcast_to(place, (*x.shape[:-1], place.shape[-1]))
     below, above = (

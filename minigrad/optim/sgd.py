@@ -44,9 +44,8 @@ class SGD(Optimizer):
     ) -> Any:
         if momentum:
             old = s.get("momentum_buffer")
-            first = (
-                g.detach().clone() if isinstance(g, Tensor) else g
-            )  # as PyTorch: no gradient passes through the first buffer
+            # As PyTorch: no gradient passes through the first buffer
+            first = g.detach().clone() if isinstance(g, Tensor) else g
             s["momentum_buffer"] = first if old is None else old * momentum + g * (1 - dampening)
             g = g + s["momentum_buffer"] * momentum if nesterov else s["momentum_buffer"]
         return p - g * lr

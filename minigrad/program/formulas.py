@@ -16,11 +16,12 @@ from ..core.rule_text import parameters_of, rule_body
 from ..ops import elementwise as E
 
 COSTLY = ("exp(", "log(", "sin(", "cos(", "tanh(", "sigmoid(", "cdf(", "power(")
+# What a loop may call (kernels/fused_numba.py)
 CALLS = {call[:-1] for call in COSTLY} | {
     "abs",
     "sqrt",
     "gelu_derivative",
-}  # what a loop may call (kernels/fused_numba.py)
+}
 
 
 class NotCompilable(Exception):

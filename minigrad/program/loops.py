@@ -28,11 +28,12 @@ SHARED = (
     65_536  # bytes of the largest array of loops over several shapes that are one function: larger ones are freed early
 )
 HELD = 8192  # bytes of the largest buffer kept between calls. Larger ones are freed, so a program holds no more than eager code
+# Not before the check that nothing outside of the memory is read or written
 LOOK_UP = (
     "nll_loss",
     "nll_loss_back_x",
     "index_back",
-)  # not before the check that nothing outside of the memory is read or written
+)
 WRITES = ("write", "add", "update", "schedule")
 
 
@@ -352,9 +353,8 @@ def of_numbers(
                 number = number_of(v, written)
                 words[id(v)] = str(number) if v.array.dtype.kind != "f" or number != int(number) else str(float(number))
         out, row = line.outs[0], number_row(line.what, line.params) or ""
-        if (
-            " if " in row
-        ):  # numbers are read before the choice: a choice between numbers is vectorised, one between loads is not
+        # Numbers are read before the choice: a choice between numbers is vectorised, one between loads is not
+        if " if " in row:
             for v in line.ins:
                 if "[" in words[id(v)]:
                     number = number_in(names[id(v)], used_names)

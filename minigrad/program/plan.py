@@ -15,18 +15,20 @@ from .loops import connect, fold, joined
 from .recorder import Line, Val, all_vals
 
 LARGE = 4096  # bytes: smaller values are freed only when the program returns, which keeps the text short
+# Kinds of lines that are needed even if no line reads a result of theirs
 EFFECTS = (
     "grad",
     "update",
     "schedule",
     "check",
     "follow",
-)  # kinds of lines that are needed even if no line reads a result of theirs
+)
+# Views of the same numbers in the same order if shape and strides are equal
 KEEPS_NUMBERS = {
     transpose,
     view,
     reshape_alias,
-}  # views of the same numbers in the same order if shape and strides are equal
+}
 
 
 def with_loops(lines: list[Line], returned: list[Val], written: set[int]) -> list[Line]:

@@ -54,6 +54,7 @@ _MAKERS = tuple([  # factories: any read of other tensors is reported, so their 
     for file in ("tensors/create.py", "core/constants.py", "autograd/engine.py", "autograd/backward.py", "nn/functional/_arguments.py")
 ])  # fmt: skip
 _INPLACE, _ACCUMULATE = str(ROOT / "autograd/inplace.py"), str(ROOT / "autograd/accumulate.py")
+# Of create.py: functions that copy numbers
 _COPYING = {
     "tensor",
     "as_tensor",
@@ -62,7 +63,7 @@ _COPYING = {
     "__call__",
     "_plain",
     "logspace",
-}  # of create.py: functions that copy numbers
+}
 # Functions that read numbers only to raise an error, and one that changes two tensors. A program calls them again at their place.
 CHECKS = {f.__code__: f for f in (_check_classes, check_bounds, check_rows, _check_bounds, follow)}
 _SHAPE = {

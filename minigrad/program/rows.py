@@ -206,9 +206,8 @@ def _of_rows_back(line: Line, checked: set[Any]) -> Any:
 
 
 def _norm(line: Line, checked: set[Any]) -> Any:
-    if len(line.params) != (4 if line.kind == "op" else 7) or isinstance(
-        line.params[3], Val
-    ):  # the statistics are computed by other lines
+    # The statistics are computed by other lines
+    if len(line.params) != (4 if line.kind == "op" else 7) or isinstance(line.params[3], Val):
         return None
     if line.kind == "op":
         (x, weight, bias), (arranged, axes, affine, eps) = line.ins, line.params

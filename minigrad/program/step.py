@@ -144,11 +144,12 @@ class CompiledStep:
     why     None, or the sentence why the step runs as it is
     """
 
+    # What a call of it calls: once the newest program is ready, that itself
     __slots__ = (
         "__call__",
         "__dict__",
         "__weakref__",
-    )  # what a call of it calls: once the newest program is ready, that itself
+    )
 
     __name__: str
     __wrapped__: Any

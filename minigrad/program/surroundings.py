@@ -245,9 +245,8 @@ class Surroundings:
                 for key, value in vars(base).items():
                     inner = getattr(value, "__func__", value)
                     inner = inner.fget if isinstance(inner, property) else inner
-                    inner = (
-                        getattr(inner, "__wrapped__", inner) if _of_engine(type(inner).__module__) else inner
-                    )  # a step
+                    # A step
+                    inner = getattr(inner, "__wrapped__", inner) if _of_engine(type(inner).__module__) else inner
                     if isinstance(inner, types.FunctionType):
                         self.guard(f"{k}.__dict__.get({key!r}) is {self.name_of(value)}")
                         if may_create or key != "__init__":

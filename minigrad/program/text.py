@@ -241,9 +241,8 @@ class Writer:
         body = self.body_with_spares()
         tests = conditions(self, self.tensors, self.call.args)
         if self.buffers:
-            self.scope["free"] = [
-                True
-            ]  # list.pop() is atomic and takes less time than a lock: the thread that pops the item has the buffers
+            # list.pop() is atomic and takes less time than a lock: the thread that pops the item has the buffers
+            self.scope["free"] = [True]
         return guarded(self.names if self.positional else None, self.tensors, tests, body, bool(self.buffers))
 
     def body_with_spares(self) -> list[str]:
@@ -464,9 +463,8 @@ class Writer:
                 continue
             self.scope[a.dtype.name] = a.dtype
             self.body.append(Allocation(f"{name} = {empty(a)}", self.line, name=name))
-            if (
-                id(v) not in self.written and self.checks == 0
-            ):  # a check that raises must leave the last call's gradients intact
+            # A check that raises must leave the last call's gradients intact
+            if id(v) not in self.written and self.checks == 0:
                 self.allocated[name] = a
         name = self.fresh_name("loop")
         arrays = arrays_of(loop, self.texts)

@@ -361,9 +361,8 @@ def empty_like(
     input: Tensor, *, dtype: dtypes.dtype | None = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """A tensor in the shape and dtype of `input` whose numbers are not set; write to it before you read it."""
-    if (
-        device is not None and make_device(device) != META
-    ):  # of a meta tensor, too: there are numbers now, undefined ones
+    # Of a meta tensor, too: there are numbers now, undefined ones
+    if device is not None and make_device(device) != META:
         return _finish(np.empty(input.array.shape, _dtype(dtype, input.dtype)), requires_grad)
     return _finish(like(input.array, _dtype(dtype, input.dtype)), requires_grad, device)
 
@@ -833,9 +832,8 @@ def multinomial(
         raise errors.new(RuntimeError, "probability tensor contains either `inf`, `nan` or element < 0")
     if not (weights.sum(-1) > 0).all():
         raise errors.new(RuntimeError, "invalid multinomial distribution (sum of probabilities <= 0)")
-    if (
-        not replacement or num_samples == 1
-    ):  # the first arrivals of a race: each waits for a time with the mean 1 / weight
+    # The first arrivals of a race: each waits for a time with the mean 1 / weight
+    if not replacement or num_samples == 1:
         race = weights / exponential(weights.shape, dtype=input.dtype, generator=generator).array
         return wrap(np.argsort(-race, -1, kind="stable")[..., :num_samples])
     sums = np.cumsum(weights, -1, dtype=np.float64) / weights.sum(-1, keepdims=True, dtype=np.float64)

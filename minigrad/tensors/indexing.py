@@ -161,9 +161,8 @@ def _take_apart(x: Tensor, key: Any, value: Any = None) -> tuple[Any, ...]:
 
 def check_bounds(a: np.ndarray, d: int, size: int) -> None:
     """Raise IndexError if one of the positions `a` is not in dimension `d`."""
-    if (
-        a.dtype == np.int64 and a.size and np.maximum.reduce(a.view(np.uint64), None) < size
-    ):  # negative ones are huge: one pass, not two
+    # Negative ones are huge: one pass, not two
+    if a.dtype == np.int64 and a.size and np.maximum.reduce(a.view(np.uint64), None) < size:
         return
     if a.size and (a.max() >= size or a.min() < -size):
         if not size:

@@ -139,9 +139,8 @@ def tensor_str(
         facts.append(f"tangent={tangent}")
 
     text = prefix + body
-    column = (
-        len(text) - text.rfind("\n") + 1
-    )  # PyTorch's count, one or two more than the true one; line breaks depend on it
+    # PyTorch's count, one or two more than the true one; line breaks depend on it
+    column = len(text) - text.rfind("\n") + 1
     for fact in facts:
         if column + len(fact) + 2 > OPTIONS.linewidth:
             text += ",\n" + " " * len(prefix) + fact

@@ -195,9 +195,8 @@ class Tensor(Methods):
     def stride(self, dim: int | None = None) -> int | tuple[int, ...]:
         """How many elements to step in the storage for one step along each dimension (or along `dim`)."""
         strides = tuple([s // self.array.itemsize for s in self.array.strides])
-        if not self.array.size and not any(
-            strides
-        ):  # of a new array numpy counts an empty dimension as 0, PyTorch as 1
+        # Of a new array numpy counts an empty dimension as 0, PyTorch as 1
+        if not self.array.size and not any(strides):
             strides = tuple([math.prod([max(n, 1) for n in self.array.shape[d + 1 :]]) for d in range(self.array.ndim)])
         return strides if dim is None else strides[wrap_dim(dim, self.array.ndim, scalar=False)]
 
@@ -842,9 +841,8 @@ class Tensor(Methods):
             return out
         if kind is None or kind.numpy is self.array.dtype:
             return self.clone(memory_format=order) if copy else self
-        out = shape.cast(
-            self if kind.is_floating_point else self.detach(), kind.numpy
-        )  # whole numbers carry no gradient
+        # Whole numbers carry no gradient
+        out = shape.cast(self if kind.is_floating_point else self.detach(), kind.numpy)
         return out.contiguous() if order is contiguous_format else out
 
     def type(self, dtype: dtypes.dtype | str | None = None) -> Any:
@@ -1072,11 +1070,12 @@ class Tensor(Methods):
                     RuntimeError, f"Could not set tensor of type {source.type()} to a tensor of type {self.type()}"
                 )
             array = source.array
+        # A tensor of its own, though the source is a view
         self.array, self.version, self.view_meta = (
             array,
             [self.version[0] + 1],
             None,
-        )  # a tensor of its own, though the source is a view
+        )
         if self.meta is not None:
             self.meta.accumulator = None  # earlier graphs no longer pass gradients to this tensor
         return self

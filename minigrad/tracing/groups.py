@@ -249,9 +249,8 @@ class _Tree:
                 and _owner(only) is _owner(span) is not None
             ):
                 span.items = only.items
-        while (
-            len(inner := self.top.inner()) == 1 and inner[0].call.owner is None
-        ):  # the function in which everything was computed is
+        # The function in which everything was computed is
+        while len(inner := self.top.inner()) == 1 and inner[0].call.owner is None:
             unknown = [i for i in self.top.items if isinstance(i, int)]  # the stage, and no box on it
             if any(hasattr(self.of.nodes[i], "_code") for i in unknown):
                 break

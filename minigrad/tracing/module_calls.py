@@ -14,9 +14,8 @@ from typing import Any
 
 KEPT = 2_000  # calls; a training loop forgets its oldest ones
 
-LOG: deque[tuple[int, int, Any]] = deque(
-    maxlen=KEPT
-)  # (first number, last number, weak reference to the module), inner calls first
+# (first number, last number, weak reference to the module), inner calls first
+LOG: deque[tuple[int, int, Any]] = deque(maxlen=KEPT)
 # Of a layer of Values: (number of its first neuron's result, of its last one's, weak reference to the layer). Neurons and whole networks
 # write nothing, for a scalar network's calls are short: the neurons of a layer do equally much one after the other, so where one begins
 # follows from where it ends, and a network's call is its layers' calls one after the other.

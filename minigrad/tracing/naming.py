@@ -112,9 +112,8 @@ def _inside(obj: Any) -> list[tuple[str, object]]:
     attributes = getattr(obj, "__dict__", None)
     if type(attributes) is not dict:
         return []
-    if isinstance(modules := attributes.get("_modules"), dict) and isinstance(
-        attributes.get("_parameters"), dict
-    ):  # an nn.Module
+    # An nn.Module
+    if isinstance(modules := attributes.get("_modules"), dict) and isinstance(attributes.get("_parameters"), dict):
         members = {**attributes["_parameters"], **attributes.get("_buffers", {}), **modules}
         return [
             (f"[{key}]" if key.isdigit() else f".{key}", inner) for key, inner in members.items() if inner is not None

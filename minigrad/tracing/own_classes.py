@@ -311,9 +311,8 @@ class Reader:
         self.undefined = False
         self._named: dict[tuple[type, str, int], list[tuple[FunctionType, bool | None]]] = {}
         self.indirect: set[Callable] = set()  # operators that are made of others
-        self.coarse = (
-            getattr(getattr(self.number_of(root, result), "dtype", None), "itemsize", 8) < 8
-        )  # float32 and less
+        # float32 and less
+        self.coarse = getattr(getattr(self.number_of(root, result), "dtype", None), "itemsize", 8) < 8
         self._layouts: dict[type, Layout | None] = {type(root): result}
         self._origins: dict[Any, FunctionType | None] = {}
         self._parameters: dict[FunctionType, list[tuple[str, Any]] | None] = {}

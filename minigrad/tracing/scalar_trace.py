@@ -569,9 +569,8 @@ class _Operation:
         self.call = None if call is AMBIGUOUS else call
         self.obj, self.parents = graph.objects[i], graph.parents[i]
         self.numbers = [graph.data[p] for p in self.parents]
-        self.real = [
-            k for k, p in enumerate(self.parents) if not isinstance(graph.objects[p], Value)
-        ]  # slots of the class's own operands
+        # Slots of the class's own operands
+        self.real = [k for k, p in enumerate(self.parents) if not isinstance(graph.objects[p], Value)]
         self.row: Value | None = None
         self.centre: float | None = None
         rule = rule_for(graph.ops[i], len(self.parents)) if graph.ops[i] else None

@@ -96,17 +96,15 @@ class Broadcast(TypedDict):
 
 class Node(TypedDict):
     id: int  # index in `nodes`; a node's parents have smaller ids
-    kind: Literal[
-        "leaf", "constant", "operation", "fold"
-    ]  # constant: a plain number that the engine wrapped, no gradient is shown
+    # Constant: a plain number that the engine wrapped, no gradient is shown
+    kind: Literal["leaf", "constant", "operation", "fold"]
     op: str  # "" for leaf and constant; else "+", "*", "**", "tanh", ... ; for tensors grad_fn's name
     label: str  # the learner's variable name; else a short made-up one. Unique, except that constants are called by their number
     named: bool  # True when the label is the learner's own
     expr: str  # its formula in the parents' labels: "3 × x", "u²", "tanh(n)"; the number of a constant; "" for a leaf
     value: Number  # tensors: the one number of a scalar, else a string summary
-    grad: (
-        Number | None
-    )  # d root / d node in this pass (None: no gradient flows here). The learner's own .grad is not touched
+    # D root / d node in this pass (None: no gradient flows here). The learner's own .grad is not touched
+    grad: Number | None
     requires_grad: bool
     rule: str  # the local rule as text, e.g. "d(u²)/du = 2u"; "" for leaf and constant
     saved: list[Saved]
@@ -121,9 +119,8 @@ class Node(TypedDict):
     operations: NotRequired[int]  # how many of these are operations
     outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
     parameters: NotRequired[list[Held]]  # of a layer of Tensors
-    within: NotRequired[
-        list[str]
-    ]  # what happens in it that its card would hide: "h.detach() in line 8", writes in place, views
+    # What happens in it that its card would hide: "h.detach() in line 8", writes in place, views
+    within: NotRequired[list[str]]
     views: NotRequired[int]  # how many of these, the last ones, are views
     # only for tensors
     shape: NotRequired[list[int]]
@@ -147,14 +144,12 @@ class Edge(TypedDict):
     slot: int  # which argument of the target; a + a has two edges, slots 0 and 1
     local: Number | None  # d target / d source through this slot, at the recorded values
     local_text: str  # the same, as a formula in the labels: "3", "2u", "cos(q)"
-    slope: NotRequired[
-        list
-    ]  # `local_text` as a tree; for arrays, what the rule makes of the upstream gradient ["name", "g"]
+    # `local_text` as a tree; for arrays, what the rule makes of the upstream gradient ["name", "g"]
+    slope: NotRequired[list]
     carries_grad: bool  # False into a constant: no backward step uses it
     amount: NotRequired[bool]  # at a fold: `local` is not a factor but all that is sent
-    shut: NotRequired[
-        bool
-    ]  # True where a gate (relu below 0, the smaller of max) lets nothing through: it passes 0 back, even for inf
+    # True where a gate (relu below 0, the smaller of max) lets nothing through: it passes 0 back, even for inf
+    shut: NotRequired[bool]
     # only for tensors
     custom: NotRequired[bool]  # the rule is the backward of a custom Function: no factor is known
     broadcast: NotRequired[Broadcast]
@@ -212,9 +207,8 @@ class Trace(TypedDict):
     nodes: list[Node]
     edges: list[Edge]
     steps: list[Step]  # all forward events in creation order, then all backward events in the engine's own order
-    notices: NotRequired[
-        list[str]
-    ]  # sentences about the whole graph: it was used up, an input was overwritten, a value is nan, ...
+    # Sentences about the whole graph: it was used up, an input was overwritten, a value is nan, ...
+    notices: NotRequired[list[str]]
     groups: NotRequired[list[Group]]  # if calls were recorded
     # only for tensors
     arrays: NotRequired[list[Numbers]]

@@ -47,9 +47,8 @@ def expression(op: Any, params: tuple | None, of: list[Text]) -> Text:
     name = friendly(op)
     if (rule := _power(op, params)) is not None:
         return rule.write(rule.expr, *of)
-    if op.formula is not None and not op.name.endswith(
-        ("_backward", "_backward_data")
-    ):  # their name says more than their formula
+    # Their name says more than their formula
+    if op.formula is not None and not op.name.endswith(("_backward", "_backward_data")):
         if op.name == "mul" and numeric(of[1]) and not numeric(of[0]):  # 3 * x is recorded as x * 3
             of = of[::-1]
             if re.match(r"[^\W\d]\w*$", of[1].text) and of[0].level == ATOM:

@@ -31,12 +31,13 @@ ACTIVATIONS = {
     "sign",
     "round",
 }
+# Written out
 SIGMOIDS = {
     ("neg", "exp", "+", "**"),
     ("neg", "exp", "+", "/"),
     ("*", "exp", "+", "**"),
     ("*", "exp", "+", "/"),
-}  # written out
+}
 
 
 class Unit(NamedTuple):

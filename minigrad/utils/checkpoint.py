@@ -92,9 +92,8 @@ class _Region:
         return _Note(self, len(self.saved) - 1)
 
     def unpack(self, note):
-        if (
-            state.running is not self.running() or state.running is NOT_RUNNING
-        ):  # each pass computes once; outside of one, each look does
+        # Each pass computes once; outside of one, each look does
+        if state.running is not self.running() or state.running is NOT_RUNNING:
             self.recompute()
             self.running = weakref.ref(state.running)
         if note.position not in self.again:

@@ -342,9 +342,8 @@ class DataLoader:
         return len(self.sampler)  # type: ignore[arg-type]
 
     def __iter__(self) -> Iterator[Any]:
-        _seed(
-            self.generator
-        )  # PyTorch draws a seed for its worker processes here: the numbers that follow are to be the same
+        # PyTorch draws a seed for its worker processes here: the numbers that follow are to be the same
+        _seed(self.generator)
         return self._batches()
 
     def _batches(self) -> Iterator[Any]:

@@ -205,9 +205,8 @@ def checked_number(x: Any) -> float:
     if isinstance(x, (float, int)):
         return float(x)
     kind = type(x).__name__
-    is_number = hasattr(x, "__float__") and not hasattr(
-        x, "__setitem__"
-    )  # numpy's scalars, Fraction, Decimal; not arrays, tensors
+    # numpy's scalars, Fraction, Decimal; not arrays, tensors
+    is_number = hasattr(x, "__float__") and not hasattr(x, "__setitem__")
     if is_number and not isinstance(x, ScalarNode) and not kind.startswith("complex"):
         return float(x)
     if isinstance(x, ScalarNode):

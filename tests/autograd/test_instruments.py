@@ -115,9 +115,8 @@ def test_memory_counts_each_storage_once():
     h = x * 1.5
     y = h.exp()
     rows = saved_rows((y * y.sin()).sum())
-    assert (
-        sum(r.bytes for r in rows if r.counted and r.shape == (100,)) == 100 * 4 * 2
-    )  # exp and sin(y); y is exp's own output
+    # Exp and sin(y); y is exp's own output
+    assert sum(r.bytes for r in rows if r.counted and r.shape == (100,)) == 100 * 4 * 2
     assert {r.why for r in rows if not r.counted} == {"shared"}
     w = torch.ones(100, requires_grad=True)
     assert [r.why for r in saved_rows((w * x).sum()) if r.shape == (100,)] == ["leaf", "leaf"]

@@ -13,9 +13,8 @@ def test_the_stored_answers_are_those_of_the_snippets():
     assert SNIPPETS.keys() == STORED.keys(), "run python -m tests.autograd.reference (with torch)"
 
 
-@pytest.mark.parametrize(
-    "key", [key for key in SNIPPETS if not key.startswith("texts/")]
-)  # those: tests/engine/test_reference_texts.py
+# Those: tests/engine/test_reference_texts.py
+@pytest.mark.parametrize("key", [key for key in SNIPPETS if not key.startswith("texts/")])
 def test_snippet(key):
     found = difference(run(minigrad, SNIPPETS[key]), STORED[key])
     assert not found, f"{SNIPPETS[key]}\n{found}"

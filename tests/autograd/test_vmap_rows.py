@@ -17,12 +17,13 @@ from tests.engine.reference.case import all_cases
 from tests.engine.reference.record import _function
 
 FAMILIES = ("elementwise", "reduce", "shape", "index", "linalg", "neural")
+# PyTorch refuses these, too: item(), if, masks, random numbers, foreign in-place targets
 REFUSED = (
     "vmap:",
     "Vmap",
     "Batch norm got a batched tensor",
     "Cannot access data pointer",
-)  # PyTorch refuses these, too: item(), if, masks, random numbers, foreign in-place targets
+)
 SAMPLES = 3
 
 
@@ -43,9 +44,8 @@ def _batches(case):
     for name, spec in case.inputs.items():
         a = arrays[name]
         if spec.grad:
-            rolled = [
-                np.roll(a, i).reshape(a.shape) for i in range(SAMPLES)
-            ]  # the same numbers: whatever domain they are in
+            # The same numbers: whatever domain they are in
+            rolled = [np.roll(a, i).reshape(a.shape) for i in range(SAMPLES)]
             if "invertible" in str(spec.kind):
                 rolled = [a * (1 + i / 4) for i in range(SAMPLES)]
             batched[name] = torch.tensor(np.stack(rolled))

@@ -22,9 +22,8 @@ from ..thorough import THOROUGH
 
 ALL = list(exercises.values())
 each_exercise = pytest.mark.parametrize("ex", ALL, ids=lambda ex: ex.id)
-each_code = pytest.mark.parametrize(
-    "ex", [ex for ex in ALL if not ex.is_value], ids=lambda ex: ex.id
-)  # values are the same for everybody
+# Values are the same for everybody
+each_code = pytest.mark.parametrize("ex", [ex for ex in ALL if not ex.is_value], ids=lambda ex: ex.id)
 
 
 def leaves(x):
@@ -90,9 +89,8 @@ def in_time(ex, wrong, took, said):
 
 def tells_nothing(ex, wrong, result):
     for probe, line in zip(ex.probes, result.lines, strict=True):
-        if (
-            probe.raises or probe.accept or line.say.startswith("stopped after")
-        ):  # a busy machine; the number is the time limit
+        # A busy machine; the number is the time limit
+        if probe.raises or probe.accept or line.say.startswith("stopped after"):
             continue
         for want in leaves(wanted(ex, probe, probe.args)):
             if isinstance(want, str):

@@ -54,13 +54,11 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="grading needs p
 KEY = b"a key for tests, long enough"
 B = exercises["05.b"]
 B_SCORE = judge(B, run_probes(B, B.load(B.bank[0].answer))).score  # what plain recursion earns
-SOLVED = {
-    id: ex.solution for id, ex in exercises.chapter("05").items() if id != "05.c"
-}  # which trains for seconds, for every student
+# Which trains for seconds, for every student
+SOLVED = {id: ex.solution for id, ex in exercises.chapter("05").items() if id != "05.c"}
 FULL = sum(exercises[id].points for id in SOLVED)
-OF = sum(
-    ex.points for ex in exercises.chapter("05").values() if ex.kind is not Kind.OPTIONAL
-)  # an optional one earns points on top
+# An optional one earns points on top
+OF = sum(ex.points for ex in exercises.chapter("05").values() if ex.kind is not Kind.OPTIONAL)
 
 
 def text(nb):
@@ -578,9 +576,8 @@ def test_only_what_changed_is_graded_again(tmp_path, monkeypatch):
     assert done[3:] == ["ada", "ben"]
     run(round="2", key=b"another key, long enough")
     assert done[5:] == ["ada", "ben"]
-    monkeypatch.setattr(
-        the_command, "__file__", str(put(tmp_path / "newer/course/grade.py", ""))
-    )  # minigrad itself, as it is hashed
+    # Minigrad itself, as it is hashed
+    monkeypatch.setattr(the_command, "__file__", str(put(tmp_path / "newer/course/grade.py", "")))
     run(round="2", key=b"another key, long enough")
     assert done[7:] == ["ada", "ben"]
     assert stat.S_IMODE((tmp_path / "out/key").stat().st_mode) == 0o600

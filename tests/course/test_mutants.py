@@ -150,9 +150,8 @@ def survivors(ex, seed=None):
     ex = replace(ex, limits=replace(ex.limits, seconds=max(0.4, 4 * sum(took.values()))))
     probes = sorted(ex.probes, key=lambda probe: took[probe.name])
     for what, source, _ in mutants(ex.solution):
-        if (
-            what in HARMLESS.get(ex.id, ()) and not THOROUGH
-        ):  # it trains to the end of all probes, only to be what the table says
+        # It trains to the end of all probes, only to be what the table says
+        if what in HARMLESS.get(ex.id, ()) and not THOROUGH:
             yield what
             continue
         try:
@@ -168,9 +167,8 @@ def right(ex, probe, entry, inputs):
     return judge_probe(ex, probe, args, run(probe.driver, entry, args, ex.limits))[0].level in RIGHT
 
 
-@pytest.mark.parametrize(
-    "ex", [ex for ex in CODE if ex.id != "05.c" or THOROUGH], ids=lambda ex: ex.id
-)  # 05.c trains for each mutant
+# 05.c trains for each mutant
+@pytest.mark.parametrize("ex", [ex for ex in CODE if ex.id != "05.c" or THOROUGH], ids=lambda ex: ex.id)
 def test_every_mutant_of_the_solution_loses_points(ex):
     assert set(survivors(ex)) == set(HARMLESS.get(ex.id, ()))
 

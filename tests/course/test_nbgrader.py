@@ -40,9 +40,8 @@ HOSTILE = {  # in place of an answer
     "endless": "while True:\n    pass",
     "reads the key": "print(open('../../../key').read())\nprint(open('../../../source/05_chapter/05_chapter.ipynb').read())",
 }
-OTHERS = [
-    name for name, source in HOSTILE.items() if "backward" not in source
-]  # it does not matter which answer they replace
+# It does not matter which answer they replace
+OTHERS = [name for name, source in HOSTILE.items() if "backward" not in source]
 HAND_IN = [  # three students: by exercise, what they are
     {"05.b": "equal to everything", **dict(zip(("05.a", "05.d"), OTHERS[:2], strict=True))},
     {"05.b": "patched asserts", **dict(zip(("05.a", "05.d"), OTHERS[2:], strict=True))},

@@ -99,9 +99,8 @@ def test_a_solved_notebook_cut_off(at):
 @QUICK
 def test_random_cells(text):
     plain = without_magics(text)
-    assert plain == "" or plain.count("\n") == text.count(
-        "\n"
-    )  # lines keep their numbers; "": a cell in another language
+    # Lines keep their numbers; "": a cell in another language
+    assert plain == "" or plain.count("\n") == text.count("\n")
     look(read(json.dumps(chapter_notebook("05", {"05.b": text})).encode()))
     try:
         ast.parse(text)

@@ -258,10 +258,11 @@ def ordinary_python(open_folder):
     become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     own = open_folder / "python"
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    # A Python in root's own folder starts for nobody and finds no library
     for python in (
         sys.executable,
         f"/usr/bin/{version}",
-    ):  # a Python in root's own folder starts for nobody and finds no library
+    ):
         if not os.path.exists(python):
             continue
         subprocess.run([python, "-m", "venv", "--without-pip", "--clear", str(own)], check=True)
@@ -286,9 +287,8 @@ def grade_class(folder, out, *more, python=(sys.executable,), timeout=300):
 
 # A class for each. What a file costs its reader, and which of two counts, is the same for every user.
 COSTLY = list(ODD)[list(ODD).index("20,000 empty lines") : list(ODD).index("the browser's second copy")]
-ATTACKS = list(ODD)[
-    list(ODD).index("chmod of the class") : list(ODD).index("an error with a path in it")
-]  # test_worker.py has others
+# test_worker.py has others
+ATTACKS = list(ODD)[list(ODD).index("chmod of the class") : list(ODD).index("an error with a path in it")]
 SOME = {
     *part(COSTLY, 2, always=["many empty cells"]),
     *part(ATTACKS, 12, always=["chmod of the class", "the paths of the instructor"]),

@@ -39,9 +39,8 @@ def server(folder):
         yield server
 
 
-@pytest.mark.parametrize(
-    "id", part(SOLVED, 0, always={*ONE_PER_CHAPTER, "10.c"})
-)  # 10.c once asked for what the grader had not
+# 10.c once asked for what the grader had not
+@pytest.mark.parametrize("id", part(SOLVED, 0, always={*ONE_PER_CHAPTER, "10.c"}))
 def test_a_solution_gets_full_marks_on_drawn_inputs(id, server):
     ex = exercises[id]
     inputs = draw_inputs(ex, KEY, "ada", "1")

@@ -290,11 +290,12 @@ def main(wanted: list[str]) -> int:
         seen: Counter[str] = Counter()
         first: dict[str, str] = {}
         for number, (dtype, sample) in enumerate(samples(op, torch, 3 if store else PER_DTYPE)):
+            # The sample has the operand first that is differentiated
             if op.name in (
                 "einsum",
                 "where",
                 "nn.functional.embedding",
-            ):  # the sample has the operand first that is differentiated
+            ):
                 rest = sample.input if op.name == "einsum" else (sample.input, *sample.args[1:])
                 sample.input, sample.args = sample.args[0], tuple(rest)
                 theirs_is = {"einsum": torch.einsum, "where": torch.where}.get(op.name, torch.nn.functional.embedding)

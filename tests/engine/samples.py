@@ -74,9 +74,8 @@ class Sample:
         out = self.op(inputs, *self.params) if self.op.tensor_list else self.op(*inputs, *self.params)
         outs = list(out) if isinstance(out, tuple) else [out]
         firsts = [next(iter(inspect.signature(rule).parameters)) for rule in self.op.rules.values() if rule]
-        return (
-            outs if self.op.outputs is ... or "gs" in firsts else outs[:1]
-        )  # the others are byproducts, without gradient
+        # The others are byproducts, without gradient
+        return outs if self.op.outputs is ... or "gs" in firsts else outs[:1]
 
     def arrays(self, dtype: str = "float64") -> list[np.ndarray]:
         return [self.inputs[i].astype(dtype) for i in self.differentiable()]
@@ -145,9 +144,8 @@ def samples() -> dict[str, list[Sample]]:
                         minigrad.tensor(np.linspace(0.5, 1.5, y.numel()).reshape(tuple(y.shape)), dtype=y.dtype)
                         for y in roots
                     ]
-                    wrt += [
-                        g.requires_grad_() for g in gs
-                    ]  # so that the rows of the backward pass have their own rules run
+                    # So that the rows of the backward pass have their own rules run
+                    wrt += [g.requires_grad_() for g in gs]
                     first = minigrad.autograd.grad(roots, wrt, gs, create_graph=True, allow_unused=True)
                     again = [(g * g).sum() for g in first if g is not None and g.requires_grad]
                     if again:

@@ -29,9 +29,8 @@ CHAINS = {
 def test_a_hundred_thousand_nodes_forward_backward_and_gone(step):
     x = leaf(1.0)
     y = x
-    for _ in range(
-        DEPTH if step is not CHAINS["views"] else DEPTH // 100
-    ):  # a view's way from its base grows with each step
+    # A view's way from its base grows with each step
+    for _ in range(DEPTH if step is not CHAINS["views"] else DEPTH // 100):
         y = step(y)
     first = torch.autograd.grad(y.sum(), x, retain_graph=True)[0]
     y.sum().backward()

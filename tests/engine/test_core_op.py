@@ -189,9 +189,8 @@ def test_numbers_zero_dim_tensors_and_dtypes():
     assert (x.double() * x).dtype is torch.float64
     assert (x * torch.tensor(2.0, dtype=torch.float64)).dtype is torch.float32
     assert torch.arange(2).sin().dtype is torch.float32
-    assert (torch.tensor(1.0) * -0.0).item() == 0 and np.signbit(
-        (torch.tensor(1.0) * -0.0).item()
-    )  # 0.0 is not looked up for -0.0
+    # 0.0 is not looked up for -0.0
+    assert (torch.tensor(1.0) * -0.0).item() == 0 and np.signbit((torch.tensor(1.0) * -0.0).item())
 
 
 def test_gradients_come_back_in_the_tensor_s_dtype_and_shape():

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 import minigrad
 
-EXAMPLES = int(
-    os.environ.get("MINIGRAD_FUZZ", "150")
-)  # more, for a night: MINIGRAD_FUZZ=20000 pytest tests/engine/test_drawn.py
+# More, for a night: MINIGRAD_FUZZ=20000 pytest tests/engine/test_drawn.py
+EXAMPLES = int(os.environ.get("MINIGRAD_FUZZ", "150"))
 
 # Index expressions: any mixture, valid or not
 

@@ -94,9 +94,8 @@ def test_result_type_of_ndarrays_and_of_several():
     assert dtypes.result_type(f2, i4, b, 2.0) is dtypes.float16
     assert dtypes.result_type(i4, b, True) is dtypes.int32
     assert dtypes.result_type(b, 1) is dtypes.int64
-    assert (
-        dtypes.result_type(i4, np.ones((), "float64"), 2.5) is dtypes.float64
-    )  # 0-d float64 is a tensor: it beats the number
+    # 0-d float64 is a tensor: it beats the number
+    assert dtypes.result_type(i4, np.ones((), "float64"), 2.5) is dtypes.float64
     with pytest.raises(TypeError, match="not str"):
         dtypes.result_type("1", 2)
     with pytest.raises(TypeError, match="at least one"):

@@ -357,10 +357,11 @@ def test_a_class_that_records_nothing_is_grouped_by_whose_parameters_it_uses():
                 ("call", f"net.layers[{i}].neurons[{k}]", operations_of_one, []) for k in range(4 if i < 2 else 1)
             ]
     members = {i for g in found for i in g["members"]}
+    # The loss
     assert {n["op"] for n in t["nodes"] if n["kind"] == "operation" and n["id"] not in members} == {
         "+",
         "**",
-    }  # the loss
+    }
     x = engine.Value(2.0)
     assert "groups" not in trace(x * 3 + 1, {"x": x})
 

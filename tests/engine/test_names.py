@@ -28,9 +28,8 @@ def alike(ours, theirs):
 @pytest.mark.parametrize("expression", names.EXPRESSIONS)
 def test_the_answer_is_pytorch_s(expression):
     ours, theirs = (json.loads(json.dumps(found[expression])) for found in (OURS, STORED))
-    if (
-        isinstance(theirs, str) and "Error: " in theirs
-    ):  # the constraint's name, and the numbers below it, are enough said
+    # The constraint's name, and the numbers below it, are enough said
+    if isinstance(theirs, str) and "Error: " in theirs:
         assert ours.split(", but found")[0] == theirs.split(", but found")[0]
     else:
         assert alike(ours, theirs)

@@ -985,9 +985,8 @@ def test_a_copy_of_a_compiled_step_compiles_anew(copied, calls):
     for number in range(calls):
         for fast in (held.held, held.decorated, pickled_step, fused):
             fast(torch.full((3,), number + 1.0))
-    assert (
-        copied(pickled_step) is pickled_step and copied(fused) is not fused
-    )  # under its name another function is found
+    # Under its name another function is found
+    assert copied(pickled_step) is pickled_step and copied(fused) is not fused
     new = copied(held)
     assert (new.w is held.w) == (copied is copy.copy) and copied(new.decorated).step.__self__.w.shape == (3,)
     steps = [copied(held.held), copied(held.decorated), new.held, copied(fused)]

@@ -109,9 +109,8 @@ def rows(check, keys):
     return pytest.mark.parametrize("key", marked)
 
 
-UNHEARD = {
-    "as_strided"
-}  # made by the engine itself after a write; the cases of reference/cases_inplace.py are about it
+# Made by the engine itself after a write; the cases of reference/cases_inplace.py are about it
+UNHEARD = {"as_strided"}
 
 
 @rows("sample", [key for key in TABLE if key not in UNHEARD])

@@ -20,9 +20,8 @@ import minigrad.scalar as scalar
 from minigrad.scalar import Constant, Value, backward_order
 
 inf, nan = math.inf, math.nan
-REFERENCE = json.loads(
-    Path(__file__).with_name("reference_scalar.json").read_text()
-)  # made by make_reference_scalar.py
+# Made by make_reference_scalar.py
+REFERENCE = json.loads(Path(__file__).with_name("reference_scalar.json").read_text())
 BINARY = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow, "max": Value.max, "min": Value.min,
 }  # fmt: skip
@@ -225,9 +224,8 @@ def test_constants_are_nodes_and_can_be_told_from_leaves():
         Constant,
         Value,
     ]
-    assert (
-        (x**2)._prev == (x,) and (x**2)._op == "**2" and (x**-0.5)._op == "**-0.5"
-    )  # a fixed exponent is no input, as in micrograd
+    # A fixed exponent is no input, as in micrograd
+    assert (x**2)._prev == (x,) and (x**2)._op == "**2" and (x**-0.5)._op == "**-0.5"
     assert (x ** Value(2))._op == "**"
 
 
@@ -251,9 +249,8 @@ def test_a_constant_is_made_when_it_is_looked_at_and_stands_before_its_result():
         y.backward()
         assert tuple(p.data for p in y._prev) == values and y._local == local
         constant = next(p for p in y._prev if p is not x)
-        assert (
-            type(constant) is Constant and constant is y._prev[values.index(constant.data)]
-        )  # the same one every time
+        # The same one every time
+        assert type(constant) is Constant and constant is y._prev[values.index(constant.data)]
         assert x._seq < constant._seq < y._seq and x.grad == local[1 - values.index(constant.data)]
         y.backward()
         assert constant.grad == 0.0  # it does not vary, so no gradient flows into it
@@ -530,10 +527,8 @@ def test_an_operation_and_its_row_of_the_derivatives_table_are_one(name):
             written = [eval(text, {}, known) for text in rule.locals]  # noqa: S307
         np.testing.assert_allclose(out.data, expected, rtol=1e-15)
         for own, by_row, text in zip(out._local, slopes, written, strict=True):
-            np.testing.assert_allclose(
-                0.0 if own is None else own, by_row, rtol=1e-13
-            )  # tanh: (1 - t)(1 + t) here, 1 - t² there
-            if np.isfinite(text) and not (
-                name in ("max", "min") and point[0] == point[1]
-            ):  # a tie is said in words, 0 * log(0) too
+            # tanh: (1 - t)(1 + t) here, 1 - t² there
+            np.testing.assert_allclose(0.0 if own is None else own, by_row, rtol=1e-13)
+            # A tie is said in words, 0 * log(0) too
+            if np.isfinite(text) and not (name in ("max", "min") and point[0] == point[1]):
                 np.testing.assert_allclose(text, by_row, rtol=1e-13)

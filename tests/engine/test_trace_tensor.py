@@ -109,9 +109,8 @@ def test_what_is_saved_and_what_is_stale():
     made = node(t, "y₁")
     kept = dict(name="_saved_result", shape=[2], dtype="float64", bytes=16, version=0, stale=True, now=1)
     assert made["saved"] == [kept]
-    assert cells(t, made["array"]) == pytest.approx(
-        np.exp([[1.0, 2.0]]), rel=1e-5
-    )  # the value it had, not what stands there now
+    # The value it had, not what stands there now
+    assert cells(t, made["array"]) == pytest.approx(np.exp([[1.0, 2.0]]), rel=1e-5)
     assert node(t, "y")["version"] == 1
     assert t["steps"][-1]["kind"] == "error" and t["steps"][-1]["node"] == made["id"]
     assert "is at version 1; expected version 0" in t["steps"][-1]["say"]
@@ -224,9 +223,8 @@ def test_each_gradient_that_stops_has_its_one_reason():
         frozen="is frozen: its requires_grad is False, so no gradient is computed for it.",
     )  # fmt: skip
     stops = {n["label"]: n["stops"] for n in t["nodes"] if "stops" in n}
-    alone = next(
-        label for label in stops if label not in expected
-    )  # one number, detached, without a name: not a constant like a 2
+    # One number, detached, without a name: not a constant like a 2
+    alone = next(label for label in stops if label not in expected)
     assert stops.pop(alone) == f"{alone} {behind}"
     assert stops == {name: f"{name} {why}" for name, why in expected.items()}
     assert set(stops.values()) <= {e["stops"] for e in t["edges"] if "stops" in e}
@@ -430,9 +428,8 @@ def test_second_order_is_a_layer():
     assert all(n["layer"] == 1 and n["made_by"] == [edge["id"]] for n in made) and made[-1]["label"] == "dy/dx"
     assert made[-1]["value"] == 12.0 and node(t, "y")["layer"] == 0
     assert x.grad is None
-    assert (
-        trace(x.sum(), {"x": x}, second=True)["nodes"][-1]["layer"] == 0
-    )  # the gradient is a constant: no second layer
+    # The gradient is a constant: no second layer
+    assert trace(x.sum(), {"x": x}, second=True)["nodes"][-1]["layer"] == 0
 
 
 def test_looking_changes_nothing():

@@ -244,9 +244,8 @@ def test_layers_start_as_pytorchs_do():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         line, conv = nn.Linear(2, 3), nn.Conv2d(4, 8, 3)
-    assert line.weight.tolist()[0] == pytest.approx(
-        [-0.00529398117, 0.379322886], abs=1e-7
-    )  # torch 2.13 with this seed
+    # Torch 2.13 with this seed
+    assert line.weight.tolist()[0] == pytest.approx([-0.00529398117, 0.379322886], abs=1e-7)
     assert (
         np.abs(conv.weight.array).max() <= 1 / 6
         and np.abs(conv.bias.array).max() <= 1 / 6 < np.abs(conv.weight.array).max() * 1.05

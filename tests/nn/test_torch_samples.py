@@ -15,6 +15,7 @@ torch = pytest.importorskip("torch")
 common_modules = pytest.importorskip("torch.testing._internal.common_modules")
 common_optimizers = pytest.importorskip("torch.testing._internal.common_optimizers")
 
+# In training
 RANDOM = {
     "Dropout",
     "Dropout1d",
@@ -23,7 +24,7 @@ RANDOM = {
     "AlphaDropout",
     "FeatureAlphaDropout",
     "RReLU",
-}  # in training
+}
 NOT_HERE = {"LinearCrossEntropyLoss"}  # docs/compatibility.md
 MODULES = [
     m for m in common_modules.module_db if "Lazy" not in m.module_cls.__name__ and m.module_cls.__name__ not in NOT_HERE

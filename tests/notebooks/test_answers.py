@@ -15,6 +15,7 @@ from minigrad.course.plain import plain
 from tools.opened import chapter_of, exercise_cells, reveals
 from tools.store import all_notebooks, svg_of
 
+# Rewritten
 DONE = {
     "01",
     "02",
@@ -35,7 +36,7 @@ DONE = {
     "17",
     "18",
     "19",
-}  # rewritten
+}
 NOT_YET = {f"{n:02d}" for n in range(20)} - DONE
 FREE = {  # answers that occur on the page as something else: {exercise: {number: what it is there}}
     "10.a": {"12": "nodes behind the third loss, and minutes", "16": "items, samples, a window's length"},

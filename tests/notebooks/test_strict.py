@@ -33,9 +33,8 @@ def nbval(*paths):
         "pyproject.toml",
         *map(str, paths),
     ]
-    command.append(
-        "--noconftest"
-    )  # `clean_home` says all; a conftest.py that lies beside a temporary folder is not ours
+    # `clean_home` says all; a conftest.py that lies beside a temporary folder is not ours
+    command.append("--noconftest")
     with clean_home():
         env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)

@@ -40,9 +40,8 @@ def test_a_chapter_without_numba_and_pygraphviz(chapter, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(HIDE)
     nb = nbformat.read(NOTEBOOKS / f"{chapter}.ipynb", as_version=4)
     stored = [texts(cell) for cell in nb.cells if cell.cell_type == "code"]
-    changing = [
-        "nbval-ignore-output" in cell.metadata.get("tags", []) for cell in nb.cells if cell.cell_type == "code"
-    ]  # times
+    # Times
+    changing = ["nbval-ignore-output" in cell.metadata.get("tags", []) for cell in nb.cells if cell.cell_type == "code"]
     for cell in nb.cells:
         if cell.cell_type == "code":
             cell.outputs = []

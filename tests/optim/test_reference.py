@@ -39,9 +39,8 @@ def test_a_differentiable_step_is_the_same_step(make):
         o.step()
         found[f"after {step}"] = [record.numbers(p) for p in params]
     assert all(p.grad_fn is not None for p in params)
-    agree(
-        found, {key: OPTIMIZERS[f"{make} float64"][key] for key in found}, 1e-8
-    )  # the rate of NAdam is kept in float32
+    # The rate of NAdam is kept in float32
+    agree(found, {key: OPTIMIZERS[f"{make} float64"][key] for key in found}, 1e-8)
 
 
 @pytest.mark.parametrize("make", cases.LBFGS)

@@ -30,9 +30,8 @@ def seeded(seed):
 def test_shuffling_is_pytorchs():
     torch.manual_seed(3)
     assert [batches(data.DataLoader(TEN, batch_size=4, shuffle=True)) for _ in range(2)] == SHUFFLED
-    assert torch.rand(2).tolist() == pytest.approx(
-        [0.5944212079048157, 0.887856662273407]
-    )  # as many numbers were drawn, too
+    # As many numbers were drawn, too
+    assert torch.rand(2).tolist() == pytest.approx([0.5944212079048157, 0.887856662273407])
     torch.manual_seed(3)
     next(iter(data.DataLoader(TEN, batch_size=4)))
     assert torch.rand(2).tolist() == pytest.approx([0.2858424782752991, 0.026954829692840576])

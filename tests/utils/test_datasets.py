@@ -68,6 +68,7 @@ def test_a_small_network_learns_the_moons():
 
 
 SCIKIT_LEARNS = "68aea062d35a127749050fa0e52dca09d6569ac08092c925610e0954e172dde2"  # 1,797 rows of 65 bytes
+# Where data/digits.txt says that they begin
 FORMS = [
     0,
     130,
@@ -83,12 +84,13 @@ FORMS = [
     1415,
     1545,
     1667,
-]  # where data/digits.txt says that they begin
+]
 
 
 def test_digits_are_those_of_the_source():
     images, labels = datasets.digits(seed=None)
     assert images.shape == (1797, 1, 8, 8) and images.dtype == torch.float32 and labels.dtype == torch.int64
+    # Counts that UCI prints
     assert np.bincount(labels.array).tolist() == [
         178,
         182,
@@ -100,7 +102,7 @@ def test_digits_are_those_of_the_source():
         179,
         174,
         180,
-    ]  # counts that UCI prints
+    ]
     numbers = np.c_[images.array.reshape(1797, 64), labels.array].astype(np.uint8)
     assert hashlib.sha256(numbers.tobytes()).hexdigest() == SCIKIT_LEARNS
     first = [0, 0, 5, 13, 9, 1, 0, 0, 0, 0, 13, 15, 10, 15, 5, 0]

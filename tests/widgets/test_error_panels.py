@@ -279,9 +279,8 @@ def test_panel(shell, name):
     assert "How to fix it: " in text and "Read: chapter" in text and "%tb" in text
     assert "minigrad/" not in text.split(title)[1], "no file of the engine in the panel"
     seen = text[text.rindex(f"\n{title}\n") :]
-    golden.check(
-        "panels.txt", name, re.sub(r"(?m)^Line \d+ (in \w+ \(copy\.py\))", r"Line ... \1", seen)
-    )  # each Python has its own
+    # Each Python has its own
+    golden.check("panels.txt", name, re.sub(r"(?m)^Line \d+ (in \w+ \(copy\.py\))", r"Line ... \1", seen))
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -52,9 +52,8 @@ def test_lesson_golden(name):
     if isinstance(view, LessonView):
         golden.check(file, "one move", moves(name))
         for name_ in [control.name for control in view.figure.controls()]:
-            control = next(
-                (c for c in view.figure.controls() if c.name == name_), None
-            )  # a move may take another control away
+            # A move may take another control away
+            control = next((c for c in view.figure.controls() if c.name == name_), None)
             if control is not None and (value := other_place(view.figure, control)) is not None:
                 view.set(**{name_: value})
         golden.check(file, "all moved", parts(view))

@@ -394,9 +394,8 @@ def test_a_class_of_the_learners_own():
     ids = {n["label"]: n["id"] for n in view.trace["nodes"]}
     assert {"p", "q", "r"} <= set(ids) and len(view.sweeps) == 2
     view.inputs = {**view.inputs, str(ids["p"]): 5.0}
-    assert (
-        p.data == 2.0 and view._subject.now()["nodes"][ids["r"]]["value"] == 15.0
-    )  # the objects of another class are left alone
+    # The objects of another class are left alone
+    assert p.data == 2.0 and view._subject.now()["nodes"][ids["r"]]["value"] == 15.0
 
 
 def test_an_operation_that_the_engine_does_not_know_has_no_sliders():

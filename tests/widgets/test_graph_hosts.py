@@ -54,9 +54,8 @@ def test_styles_stay_inside_the_view():
             assert not one.strip() or ".mg-" in one or "::highlight" in one, (
                 f"{one.strip()!r} would style the host's page"
             )
-    assert {*re.findall(r"::highlight\((.*?)\)", plain)} == {
-        "minigrad-source"
-    }  # the one mark in the notebook's own cells, which is ours
+    # The one mark in the notebook's own cells, which is ours
+    assert {*re.findall(r"::highlight\((.*?)\)", plain)} == {"minigrad-source"}
 
 
 def test_the_state_is_what_every_host_can_carry():

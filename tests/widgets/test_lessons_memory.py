@@ -112,11 +112,12 @@ def test_own_layers():
     lesson = memory(model, torch.ones(10, 4), every=0)
     run = lesson.figure.chain.runs[0]
     turn = [m for m in run if m.kind == "forward"][-1]
+    # The linear map's result is dropped: relu keeps its own; the last is alive for the sum
     assert turn.first == (
         0,
         10 * 8 * 4,
         10 * 4,
-    )  # the linear map's result is dropped: relu keeps its own; the last is alive for the sum
+    )
     assert "depth" not in [c["name"] for c in lesson.scene["controls"]] and all(
         p.grad is None for p in model.parameters()
     )

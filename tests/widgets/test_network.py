@@ -73,9 +73,8 @@ def test_the_lectures_network(noted, neuron, samples):
         owner = names["net"].layers[int(layer)].neurons[int(neuron_)]
         one = owner.b if short == "b" else owner.w[int(short[2:-1])]
         assert (numbers.parameters[k], numbers.parameter_grads[k]) == (one.data, pytest.approx(one.grad, rel=1e-12))
-    for wire in plan[
-        "wires"
-    ]:  # what a wire sends back: weight × the gradient at its neuron's sum; all of them are its source's gradient
+    # What a wire sends back: weight × the gradient at its neuron's sum; all of them are its source's gradient
+    for wire in plan["wires"]:
         p, source, target = (
             plan["parameters"][wire["parameter"]],
             plan["cells"][wire["source"]],
@@ -268,9 +267,8 @@ def test_the_still_picture(noted):
         for e in texts:
             assert 0 <= float(e.get("x")) <= 900
     whole = view.svg()
-    assert ">backward, step 3 of 6: " in view.svg(9) and ">forward, step 2 of 6: " in view.svg(
-        2
-    )  # as below the live one
+    # As below the live one
+    assert ">backward, step 3 of 6: " in view.svg(9) and ">forward, step 2 of 6: " in view.svg(2)
     assert (
         "layers[1]" in whole and "(out − y)²" in whole and 'class="w b"' in whole and 'class="w b"' not in view.svg(6)
     )
@@ -294,9 +292,8 @@ def test_a_neuron_opens_into_its_own_operations(noted):
     view.look(cell, 1)
     inner = json.loads(view.network["inner"])
     assert (inner["cell"], inner["sample"], inner["first"]) == (cell, 1, 6) and len(inner["products"]) == 4
-    assert (
-        view.trace["steps"][view.step - 1]["node"] == 2 and view.step == 3 + 9
-    )  # its nine operations come before its layer
+    # Its nine operations come before its layer
+    assert view.trace["steps"][view.step - 1]["node"] == 2 and view.step == 3 + 9
     assert view.total == 12 + 9 + 1 + 17  # and its gradient, then each of its edges
     neuron = names["net"].layers[1].neurons[2]
     nodes, sums = view.trace["nodes"], replayed(view.trace)

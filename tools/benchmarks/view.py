@@ -148,9 +148,8 @@ def measure(sizes: list[int]) -> list[list[str]]:
         if 120 < n <= 1000
         for way, more in (("view, all open", ""), ("view, at the end", ", step='end'"))
     ]
-    ways += [
-        (n, "naive", f"naive({n})") for n in sorted(sizes) if n <= 1000
-    ]  # the largest last: a kernel inside Graphviz handles no message
+    # The largest last: a kernel inside Graphviz handles no message
+    ways += [(n, "naive", f"naive({n})") for n in sorted(sizes) if n <= 1000]
     chromium = lab.find_chromium()
     if chromium is None:
         raise SystemExit(f"minigrad: {lab.NO_CHROMIUM}")

@@ -384,9 +384,8 @@ def _chain_of(torch, size):
         s = torch.sigmoid(h * 2.0 - y)
         return (h * s + torch.exp(-x * x) * 0.5 - y) * torch.relu(x + y) + 1.0
 
-    if (
-        torch.__name__ == "minigrad"
-    ):  # PyTorch's own compiler needs twenty seconds and a C++ compiler: the goal is against its eager mode
+    # PyTorch's own compiler needs twenty seconds and a C++ compiler: the goal is against its eager mode
+    if torch.__name__ == "minigrad":
         f = torch.compile(f)
     x, y = torch.randn(size, requires_grad=True), torch.randn(size, requires_grad=True)
     g = torch.randn(size)

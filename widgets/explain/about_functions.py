@@ -69,9 +69,8 @@ def first_nan(m: Failure, about: facts.FirstNan) -> Answer:
              "linalgvectornorm": "the norm of a zero vector has no direction"}.get(name, "typical are 0/0, inf − inf, and 0 times inf")  # fmt: skip
     recorded = f" The line that computed it: `{about.code}`." if about.code else ""
     fix = f"Keep the input of {name} away from the edge: `(x + 1e-12)`, `x.clamp(min=1e-12)`, or `torch.where` on the input."
-    if (
-        name == "log"
-    ):  # nearly always of a sigmoid or a softmax, where a small number inside hides the nan and stops the gradient
+    # Nearly always of a sigmoid or a softmax, where a small number inside hides the nan and stops the gradient
+    if name == "log":
         fix = ("If it is the log of a sigmoid or a softmax, take both in one piece: `F.logsigmoid`, `F.log_softmax`, or a loss for logits. "
                "Otherwise keep its input away from 0: `x.clamp(min=1e-12)`, or `torch.where` on the input.")  # fmt: skip
     return Answer(f"The first gradient that is no number comes from {name}", f"The backward rule of {name} gave nan: {reason}.{recorded}",

@@ -88,9 +88,8 @@ def returned_none(m: Failure, owner: ast.expr) -> Answer | None:
     """The answer where `owner` is None because a function of the learner's own ended without return."""
     call = made_by(m, owner)
     code = getattr(m.value(call.func), "__code__", None) if call is not None else None
-    if (
-        call is None or code is None or None not in code.co_consts
-    ):  # a function that can end without return has this constant
+    # A function that can end without return has this constant
+    if call is None or code is None or None not in code.co_consts:
         return None
     return Answer("The function returned None", f"`{ast.unparse(call.func)}` has no `return` on the way that was taken, so Python returns None.",
                   "End it with `return` and the result.", chapter=2)  # fmt: skip

@@ -62,9 +62,8 @@ def gif(film: Film, dark: bool = False) -> bytes:
     last = len(film.frames)
     moments = sorted({round(last * (i / FRAMES) ** 1.5) for i in range(FRAMES + 1)})
     drawn = [Image.open(io.BytesIO(png(svg(film, k), SCALE, dark))).convert("RGBA") for k in moments]
-    ground = Image.new(
-        "RGBA", drawn[0].size, drawn[0].getpixel((drawn[0].width // 2, 3))
-    )  # a GIF is not half transparent
+    # A GIF is not half transparent
+    ground = Image.new("RGBA", drawn[0].size, drawn[0].getpixel((drawn[0].width // 2, 3)))
     images = [Image.alpha_composite(ground, image).convert("RGB") for image in drawn]
     palette = images[-1].quantize(96, dither=Image.Dither.NONE)
     first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]

@@ -519,9 +519,8 @@ class two_loops(Figure):
         return self.X0 + k / self.steps * (self.X1 - self.X0)
 
     def _curve(self, run: Run, kind: str) -> str:
-        points = [
-            (self._x(k), self._y(loss)) for k, loss in enumerate(run.loss[: self.at + 1])
-        ]  # later steps stay hidden
+        # Later steps stay hidden
+        points = [(self._x(k), self._y(loss)) for k, loss in enumerate(run.loss[: self.at + 1])]
         out = tag("polyline", f"curve {kind}", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in points))
         x, y = points[-1]
         if kind == "central":

@@ -150,9 +150,8 @@ class Tap:
             "replace": f"torch.full_like(g, {self.amount:g})",
             "yours": f"{getattr(self.hook, '__name__', 'hook')}(g)",
         }[self.do]
-        if (
-            sum(p == parent for p, _, _ in self.links) == 1
-        ):  # the only way to this tensor: a hook on the tensor is the same
+        # The only way to this tensor: a hook on the tensor is the same
+        if sum(p == parent for p, _, _ in self.links) == 1:
             return f"{_typed(nodes[parent]['label'])}.register_hook(lambda g: {g})"
         slots = [s for _, t, s in self.links if t == target]
         parts = [g.replace("g)", f"gi[{s}])").replace("g *", f"gi[{s}] *").replace("g.", f"gi[{s}].").replace("(g,", f"(gi[{s}],")

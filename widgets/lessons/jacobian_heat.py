@@ -168,9 +168,8 @@ class Heat:
             for i, line in enumerate(self.J):
                 for j, entry in enumerate(line):
                     text = heat.short(_clean(entry, self.most), 2)
-                    size = (
-                        "t" if 7.7 * len(text) < w - 6 else "s"
-                    )  # a number that touches its neighbour reads as one with it
+                    # A number that touches its neighbour reads as one with it
+                    size = "t" if 7.7 * len(text) < w - 6 else "s"
                     look = f"num {size} b halo" if entry else f"num {size} soft"
                     out += label(left + w * (j + 0.5), top + h * (i + 0.5) + 4.5, text, look, "middle")
         out += tag("rect", "row", x=left - 2, y=top + h * row - 1, width=wide + 4, height=h + 2, rx=3)

@@ -36,9 +36,8 @@ class Write:
     """One assignment to `node.grad` during the learner's backward()."""
 
     node: int
-    sender: (
-        int | None
-    )  # the node whose gradient was read for it; None for the start value and for classes that keep no order
+    # The node whose gradient was read for it; None for the start value and for classes that keep no order
+    sender: int | None
     before: float
     after: float
     incoming: float | None  # the sender's gradient at that moment
@@ -74,9 +73,8 @@ class Observation:
 
     nodes: list[DuelNode] = field(default_factory=list)
     writes: list[Write] = field(default_factory=list)
-    locals: dict[tuple[int, int], list[float]] = field(
-        default_factory=dict
-    )  # (node, parent) -> the engine's local derivatives
+    # (node, parent) -> the engine's local derivatives
+    locals: dict[tuple[int, int], list[float]] = field(default_factory=dict)
     verdict: str = ""
     good: bool = False
     wrong_node: int | None = None  # the first node where the two part
@@ -138,9 +136,8 @@ class _Ear:
     def _sender(self, obj: Any, frame: FrameType) -> Any:
         """The user of `obj` whose contribution is being written: one in the frame's variables, or one whose gradient was just read."""
         read = [r for r in reversed(self.reads) if r is not obj and any(p is obj for p in parents_of(r))]
-        at_hand = self._children_in(frame, obj) or self._children_in(
-            frame.f_back, obj
-        )  # a rule's caller knows whose rule it runs
+        # A rule's caller knows whose rule it runs
+        at_hand = self._children_in(frame, obj) or self._children_in(frame.f_back, obj)
         both = [r for r in read[:1] if any(r is v for v in at_hand)]
         return next(iter(both or at_hand[::-1] or read), None)  # of several variables the newest, which is not `root`
 

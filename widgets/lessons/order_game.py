@@ -65,9 +65,8 @@ class order_game(Figure):
             raise ValueError(f"this program has {len(self.senders)} operations: take one with at most {LIMIT}.")
         self.offered = self.senders[:-1]
         random.Random(len(self.senders)).shuffle(self.offered)
-        self.offered.insert(
-            len(self.offered) // 2, self.senders[-1]
-        )  # first and last, the result would begin a right order
+        # First and last, the result would begin a right order
+        self.offered.insert(len(self.offered) // 2, self.senders[-1])
         self._play([])
 
     def actions(self) -> Iterator[tuple[str, dict[str, Any]]]:

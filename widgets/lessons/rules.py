@@ -280,6 +280,7 @@ class _Rules:
         return out
 
 
+# Numbers' names: tensors'
 _FIRST = {
     "+": "add",
     "-": "sub",
@@ -288,7 +289,7 @@ _FIRST = {
     "**": "pow",
     "max": "maximum",
     "min": "minimum",
-}  # numbers' names: tensors'
+}
 _BACK = {plain: name for name, plain in _FIRST.items()}
 
 
@@ -338,9 +339,8 @@ class rules(Figure):
         return [results[name] for name in ("engine", "op", "x", "y", "g") if name in results]
 
     def _names(self) -> list[str]:
-        inner = [
-            key for key in TABLE if "Backward" in key or key.startswith("_") or key.endswith("_backward")
-        ]  # last in the menu
+        # Last in the menu
+        inner = [key for key in TABLE if "Backward" in key or key.startswith("_") or key.endswith("_backward")]
         names = list(RULES) if self.engine == "numbers" else [*(key for key in TABLE if key not in inner), *inner]
         return names if self.state.row.name in names else [self.state.row.name, *names]
 

@@ -248,9 +248,8 @@ class CutProgram:
             todo += [parent for parent, _ in node.next_functions]
         for node in card.nodes:
             remaining: list[Any] = []
-            own = [
-                f"_saved_{name}" for name in getattr(node, "saves", ())
-            ]  # a row's; PyTorch's names for the same come on top of them
+            # A row's; PyTorch's names for the same come on top of them
+            own = [f"_saved_{name}" for name in getattr(node, "saves", ())]
             for name in own or [name for name in dir(node) if name.startswith("_saved_")]:
                 thing = getattr(node, name)
                 if isinstance(thing, torch.Tensor) and not any(thing is other for other in remaining):

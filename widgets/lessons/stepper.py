@@ -181,9 +181,8 @@ def run_program(f: str | Callable, inputs: dict[str, float]) -> tuple[Value, dic
     root, named = run_text(f, inputs) if isinstance(f, str) else run_function(f, inputs)
     if not math.isfinite(root.data):
         raise ProgramError("the program has no finite value there.")
-    named = {
-        n: v for n, v in named.items() if isinstance(v, Value) and (n not in inputs or not v._prev)
-    }  # x = tanh(x): x is the leaf
+    # x = tanh(x): x is the leaf
+    named = {n: v for n, v in named.items() if isinstance(v, Value) and (n not in inputs or not v._prev)}
     if not any(v is root for v in named.values()):
         named["y" if "y" not in {*named, *inputs} else "out"] = root
     return root, named

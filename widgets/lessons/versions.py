@@ -71,9 +71,8 @@ class CounterState:
 
     line: int | None
     counters: list[Counter] = field(default_factory=list)
-    nodes: list[tuple[str, list[Kept], bool]] = field(
-        default_factory=list
-    )  # (name, saved tensors, whether they were freed)
+    # (name, saved tensors, whether they were freed)
+    nodes: list[tuple[str, list[Kept], bool]] = field(default_factory=list)
     error: str = ""
 
 

@@ -112,9 +112,8 @@ class CellProgram:
             self.name = target.id if isinstance(target, ast.Name) else ""
         self.body = compile(tree, self.filename, "exec")
         named = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name)]
-        self.reads = list(
-            dict.fromkeys(n.id for n in sorted(named, key=lambda n: (-n.lineno, -n.col_offset)))
-        )  # the last ones first
+        # The last ones first
+        self.reads = list(dict.fromkeys(n.id for n in sorted(named, key=lambda n: (-n.lineno, -n.col_offset))))
 
     def run(self, names: dict[str, Any]) -> Any:
         """The result of the code with these names, which it changes. The learner's exceptions pass through."""

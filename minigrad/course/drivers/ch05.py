@@ -16,10 +16,11 @@ class Node:
 
     def __init__(self, data: float, _prev: tuple = (), _op: str = "", _locals: tuple = (), name: str = ""):
         self.data, self.grad, self._prev, self._op, self.name = data, 0.0, _prev, _op, name
+        # As a rule holds its inputs, whatever becomes of _prev
         self._edges, self.calls = (
             tuple(zip(_prev, _locals, strict=True)),
             0,
-        )  # as a rule holds its inputs, whatever becomes of _prev
+        )
 
     def _backward(self) -> None:
         self.calls += 1
@@ -203,10 +204,11 @@ def value_grads_from(cls: Any, expression: str, inputs: dict[str, float], seed: 
     return {name: leaf.grad for name, leaf in leaves.items()}
 
 
+# Their answers can be run beside minigrad's own engine, node by node (widgets.lessons.own_engine)
 DRAWN = (
     backward_on,
     value_grads,
-)  # their answers can be run beside minigrad's own engine, node by node (widgets.lessons.own_engine)
+)
 
 
 def value_records(cls: Any, expression: str, inputs: dict[str, float]) -> Any:

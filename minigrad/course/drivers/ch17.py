@@ -64,10 +64,11 @@ def attention_of(entry: Any, q: Any, k: Any, v: Any, causal: bool, g: Any) -> An
     if tuple(out.shape) != tuple(leaf64(g).shape):
         return odd(f"an output of shape {tuple(out.shape)}")
     out.backward(leaf64(g).detach())
+    # An unused parameter has no gradient
     return [
         out.detach().tolist(),
         *((x * 0 if x.grad is None else x.grad).tolist() for x in leaves),
-    ]  # an unused parameter has no gradient
+    ]
 
 
 @cache

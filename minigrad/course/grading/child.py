@@ -158,9 +158,8 @@ def _child(job: Mapping[str, Any], setting: Mapping[str, Any], put: int, empty: 
         while view:
             view = view[write(put, view) :]
 
-    measures = [
-        getattr(drivers, probe["driver"]) for probe in job["probes"]
-    ]  # before the answer, which could replace them
+    # Before the answer, which could replace them
+    measures = [getattr(drivers, probe["driver"]) for probe in job["probes"]]
     put_back = [_snapshot(module) for name, module in [*sys.modules.items()] if name.startswith(drivers.__name__)]
     loaded = run(_load, (job["source"], job["entry"], job["helpers"], job["after"]), (), limits)
     if _entry and not loaded["late"]:

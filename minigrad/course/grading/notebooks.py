@@ -24,9 +24,8 @@ from ..exercises import exercises
 from .submissions import CANVAS
 
 MOST_CELLS = 20_000
-COPY = re.compile(
-    r"(.*?)(?:[ _]?\((\d+)\)|[ _-]?Copy(\d*)|-(\d{1,2}))?\.ipynb", re.I | re.S
-)  # as browsers, JupyterLab and Canvas name one
+# As browsers, JupyterLab and Canvas name one
+COPY = re.compile(r"(.*?)(?:[ _]?\((\d+)\)|[ _-]?Copy(\d*)|-(\d{1,2}))?\.ipynb", re.I | re.S)
 
 
 # ---- reading a notebook ---------------------------------------------------------------------------------------------------------------

@@ -26,10 +26,11 @@ from .settings import Setting, Task
 
 BY_HAND = "look at it by hand"
 MOST_REMARKS = 12
+# Seconds on the wall for one submission, far more than an honest one needs: the whole course takes ten
 READING, RUNNING = (
     120.0,
     240.0,
-)  # seconds on the wall for one submission, far more than an honest one needs: the whole course takes ten
+)
 
 
 def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:

@@ -19,9 +19,8 @@ from ..exercises import exercises
 from .submissions import Submission, printable
 
 HEADER = ("student", "what", "points", "of", "remark")
-GROUP = re.compile(
-    r"group (\d\d\.[a-z]\d?)-([0-9a-f]{6})"
-)  # in place of a student: all who gave the same wrong answer to an exercise
+# In place of a student: all who gave the same wrong answer to an exercise
+GROUP = re.compile(r"group (\d\d\.[a-z]\d?)-([0-9a-f]{6})")
 EXCUSED, ACCEPTED = "excused", "accepted"
 IDENTITY = {"student": "name", "name": "name", "full name": "name", "student name": "name", "id": "canvas", "sis user id": "sis",
             "sis login id": "login", "login": "login", "username": "login", "user": "login", "identifier": "moodle", "email": "email",
@@ -39,13 +38,11 @@ class RosterRow:
     remarks: list[str]
     isolation: Mapping[str, bool] = field(default_factory=dict)
     points: dict[str, float] = field(default_factory=dict)
-    changed: dict[str, str] = field(
-        default_factory=dict
-    )  # by exercise: what the instructor wrote beside a mark that replaces the grader's
+    # By exercise: what the instructor wrote beside a mark that replaces the grader's
+    changed: dict[str, str] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)  # by exercise: a remark of the instructor's without a mark
-    unsure: set[str] = field(
-        default_factory=set
-    )  # exercises and chapters on which the instructor has not decided; "*" for all of it
+    # Exercises and chapters on which the instructor has not decided; "*" for all of it
+    unsure: set[str] = field(default_factory=set)
     less: bool = False  # the notebook's check gave more points to an answer than the grader
 
     @property

@@ -44,9 +44,8 @@ def file_rules(readable: Iterable[str], writable: str, hidden: Iterable[str]) ->
     if abi < 1:
         return None
     handled = WRITE_TOO | (1 << 13 if abi >= 2 else 0) | (1 << 14 if abi >= 3 else 0) | (1 << 15 if abi >= 5 else 0)
-    request = struct.pack(
-        "=QQQ", handled, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0
-    )  # files; TCP; signals and abstract sockets
+    # Files; TCP; signals and abstract sockets
+    request = struct.pack("=QQQ", handled, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)
     request = request[: 8 if abi < 4 else 16 if abi < 6 else 24]
     rules = libc.syscall(444, request, ctypes.c_size_t(len(request)), 0)
     if rules < 0:
@@ -91,10 +90,11 @@ def _without(path: str, hidden: list[str]) -> list[tuple[str, int]]:
         inside = [e.path for e in os.scandir(path) if not e.is_symlink()]
     except OSError:
         return []
+    # Names may be listed: import does
     return [
         (path, LIST),
         *(part for name in sorted(inside) for part in _without(name, hidden)),
-    ]  # names may be listed: import does
+    ]
 
 
 # ---- system calls: seccomp ------------------------------------------------------------------------------------------------------------
@@ -149,13 +149,14 @@ def _filter() -> bytes | None:
         (answer, 0, 0, eperm),
         (answer, 0, 0, allow),
     ]
+    # Of itself only
     lines += [
         (equal, 0, 4, prlimit),
         (load, 0, 0, 16),
         (equal, 1, 0, 0),
         (answer, 0, 0, eperm),
         (answer, 0, 0, allow),
-    ]  # of itself only
+    ]
     for number, commands in ((fcntl, SET_OWNER), (ioctl, SET_OWNER_IOCTL)):
         lines += [(equal, 0, 2 * len(commands) + 2, number), (load, 0, 0, 24)]  # the lower half of the second argument
         for command in commands:
@@ -193,9 +194,8 @@ def own_world(runs: str) -> tuple[bool, bool]:
     except OSError:
         return True, False
     options = f"size={DISK},nr_inodes={FILES},mode=711".encode()
-    private = (
-        libc.mount(b"none", b"/", None, ctypes.c_ulong(0x44000), None) == 0
-    )  # MS_REC | MS_PRIVATE: the mount is invisible outside
+    # MS_REC | MS_PRIVATE: the mount is invisible outside
+    private = libc.mount(b"none", b"/", None, ctypes.c_ulong(0x44000), None) == 0
     return True, private and libc.mount(
         b"tmpfs", os.fsencode(runs), b"tmpfs", ctypes.c_ulong(0xE), options
     ) == 0  # no suid, dev, exec
@@ -220,9 +220,8 @@ def nobody(rules: int | None) -> tuple[int, int, bool] | None:
         entry = pwd.getpwnam("nobody")
     except KeyError:
         return None
-    folders = [
-        path for path in {os.path.dirname(os.__file__), *sys.path} if os.path.isdir(path)
-    ]  # an editable install adds a mere name
+    # An editable install adds a mere name
+    folders = [path for path in {os.path.dirname(os.__file__), *sys.path} if os.path.isdir(path)]
     for keep in (False, True) if rules is not None else (False,):
         pid = os.fork()
         if pid == 0:
@@ -287,9 +286,8 @@ def limit(box: Mapping[str, Any], processes: bool = True) -> None:
     except ImportError:  # Windows: wall time only
         return
     requested = {"CPU": box["cpu"], "AS": box["memory"], "FSIZE": box["file_size"], "NOFILE": 64, "CORE": 0}
-    if (
-        processes
-    ):  # counted per user: with seccomp and the instructor's own user it would refuse threads because of their browser
+    # Counted per user: with seccomp and the instructor's own user it would refuse threads because of their browser
+    if processes:
         requested["NPROC"] = 64
     for name, value in requested.items():
         try:

@@ -31,9 +31,8 @@ def scaled_dot_product_attention(
     if enable_gqa:
         times = query.shape[-3] // key.shape[-3]
         key, value = key.repeat_interleave(times, -3), value.repeat_interleave(times, -3)
-    factor = math.sqrt(
-        1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    )  # half of it on each side: smaller numbers in between
+    # Half of it on each side: smaller numbers in between
+    factor = math.sqrt(1 / math.sqrt(query.shape[-1]) if scale is None else scale)
     scores = (query * factor) @ (key * factor).transpose(-2, -1)
     if is_causal:
         lengths = scores.shape[-2:]

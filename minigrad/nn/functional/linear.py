@@ -32,9 +32,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         if x.ndim == 1:
             return linalg.mm(unsqueeze(input, 0), t(weight)).squeeze(0)
         return linalg.matmul(input, t(weight))
-    if (
-        x.ndim > 2 and bias.array.dtype != w.dtype and not x.flags.c_contiguous
-    ):  # PyTorch adds such a bias in a separate operation, in its own dtype
+    # PyTorch adds such a bias in a separate operation, in its own dtype
+    if x.ndim > 2 and bias.array.dtype != w.dtype and not x.flags.c_contiguous:
         return linalg.matmul(input, t(weight)).add_(bias)
     rows = reshape(input, (-1, w.shape[1])) if x.size else reshape(input, (int(np.prod(x.shape[:-1])), w.shape[1]))
     return lookup.addmm_(bias, rows, t(weight)).view(*x.shape[:-1], w.shape[0])

@@ -105,9 +105,8 @@ def huber_loss(
         return huber_loss(input, target, reduction, delta, weight).to(kind)
     check_floating(input, "huber_cpu")
     if weight is not None:
-        return _reduce(
-            _weighted(losses.huber_loss_(input, target, "none", delta), weight, "none"), reduction
-        )  # not by the weights
+        # Not by the weights
+        return _reduce(_weighted(losses.huber_loss_(input, target, "none", delta), weight, "none"), reduction)
     return losses.huber_loss_(input, target, reduction, delta)
 
 
@@ -207,9 +206,8 @@ def _check_classes(input: Tensor, target: Tensor, weight: Tensor | None, ignore_
             f"weight tensor should be defined either for all {classes} classes or no classes but got weight tensor of shape: "
             f"{list(weight.shape)}"
         )
-    if (
-        a.dtype.itemsize == 8 and a.size and np.maximum.reduce(a.view(np.uint64), axis=None) < classes
-    ):  # below zero is very large
+    # Below zero is very large
+    if a.dtype.itemsize == 8 and a.size and np.maximum.reduce(a.view(np.uint64), axis=None) < classes:
         return
     wrong = (a != ignore_index) & ((a < 0) | (a >= classes))
     if wrong.any():

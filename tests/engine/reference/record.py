@@ -23,10 +23,11 @@ import numpy as np
 
 from .case import Case
 
+# PyTorch has no kernel for this dtype: nothing to imitate, nothing to compare
 UNBUILT, UNBUILT_TEXT = (
     "not built",
     "not implemented for '",
-)  # PyTorch has no kernel for this dtype: nothing to imitate, nothing to compare
+)
 CAST = ["float32", "int64", "bool"]
 VIEW_FAMILIES = {"shape", "index"}
 Record = dict[str, Any]
@@ -58,9 +59,8 @@ class Run:
         self.arrays = case.arrays()
 
     def tensor(self, array: np.ndarray, dtype: str) -> Any:
-        return self.torch.from_numpy(
-            pickle.loads(pickle.dumps(array.astype(dtype, order="C")))
-        )  # with a dtype object of its own
+        # With a dtype object of its own
+        return self.torch.from_numpy(pickle.loads(pickle.dumps(array.astype(dtype, order="C"))))
 
     def inputs(self, cast: str | None = None) -> dict[str, Any]:
         made = {}
@@ -244,9 +244,8 @@ def differences(mine: Record, theirs: Record, case: Case) -> dict[str, str]:
     for part in ("grad_fn", "view", "again"):
         if mine.get(part) != theirs.get(part):
             found[part] = f"{mine.get(part)!r}; PyTorch: {theirs.get(part)!r}"
-    if "grad_fn" not in found and not _same_text(
-        mine.get("repr", ""), theirs.get("repr", "")
-    ):  # the text has the node's name in it
+    # The text has the node's name in it
+    if "grad_fn" not in found and not _same_text(mine.get("repr", ""), theirs.get("repr", "")):
         found["repr"] = f"{mine.get('repr')}; PyTorch: {theirs.get('repr')}"
     wrong = {}
     for cast, got in mine.get("dtypes", {}).items():
@@ -272,9 +271,8 @@ def differences(mine: Record, theirs: Record, case: Case) -> dict[str, str]:
             problem = "; ".join(problems)
         if problem:
             found[part] = problem
-    if "jvp" in theirs and not (
-        theirs["jvp"] and isinstance(theirs["jvp"][0], str)
-    ):  # PyTorch has no forward mode for a few
+    # PyTorch has no forward mode for a few
+    if "jvp" in theirs and not (theirs["jvp"] and isinstance(theirs["jvp"][0], str)):
         problem = _list_difference(mine.get("jvp", []), theirs["jvp"], coarsest, zero_is_none=True)
         if problem:
             found["jvp"] = problem

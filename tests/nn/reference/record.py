@@ -234,9 +234,8 @@ def answers(torch: Any) -> dict[str, dict[str, Any]]:
 
 def differences(mine: Any, theirs: Any, tolerance: float, path: str = "") -> list[str]:
     """Where two records differ by more than `tolerance` (relative to the largest number beside it, or to 0.1), as sentences."""
-    if (
-        isinstance(theirs, list) and len(theirs) == 3 and isinstance(theirs[0], str) and isinstance(theirs[1], list)
-    ):  # a tensor
+    # A tensor
+    if isinstance(theirs, list) and len(theirs) == 3 and isinstance(theirs[0], str) and isinstance(theirs[1], list):
         if not isinstance(mine, list) or mine[:2] != theirs[:2]:
             return [f"{path}: {mine if mine is None else mine[:2]}; PyTorch: {theirs[:2]}"]
         return _arrays(np.array(mine[2], float), np.array(theirs[2], float), tolerance, path)
