@@ -70,6 +70,21 @@ def test_words_of_the_glossary_lead_there_once():
     assert words.Terms("05_build_the_engine", {"00_start_here"}).link(text) == text
 
 
+def test_a_page_says_what_it_is_and_no_notebook():
+    text = "Drag it. <!--lab-->Press Shift+Enter.<!--book:Press ▶.--> Run the next cell."
+    text += "\n\nOpen the menu.<!--book:-->\n- A menu<!--book:A bar-->"
+    assert words.for_pages(text) == "Drag it. Press ▶. Run the code below.\n\n\n- A bar"
+
+
+def test_scaffolding_is_folded_and_exercises_are_not():
+    drawing = "fig, ax = plt.subplots()\nax.plot(x)\nax.set(title='t')\nfig.tight_layout()\nplot(fig, 'words')"
+    assert words.folded(drawing) == "the code that draws this"
+    assert words.folded("%load_ext minigrad\nfrom minigrad import (\n    Value,\n)") == "what this page imports"
+    assert words.folded('check("05.a", Value)') == "the check"
+    for code in ("y = x * x", "%graph y", "%load_ext minigrad\nfit_line()", "%%predict 01.a\n" + drawing):
+        assert not words.folded(code)
+
+
 def test_links_lead_to_pages_that_there_are():
     text = "[a](01_x.ipynb#AccumulateGrad) [b](02_y.ipynb) [c](../minigrad/x.py) [d](#Two)"
     assert words.links(text, {"01_x"}) == "[a](01_x.ipynb#accumulategrad) b c [d](#two)"

@@ -5,7 +5,7 @@ What does not live here: indexing with brackets (index.py).
 
 from ..core.op import GENERAL, LINEAR, Op
 from ..kernels import scatter
-from ..kernels.positions import bincount
+from ..kernels.positions import bincount, picked
 from .elementwise import nothing
 from .linalg import mm_
 from .shape import t
@@ -31,7 +31,7 @@ def _backward_rule(g, indices, padding_idx, by_frequency, count):
 
 
 # fmt: off
-embedding_ = Op("embedding", lambda weight, indices, padding_idx, by_frequency: weight.take(indices, 0), LINEAR, args="weight indices",
+embedding_ = Op("embedding", lambda weight, indices, padding_idx, by_frequency: picked(weight, indices, 0), LINEAR, args="weight indices",
                 weight=lambda g, weight_shape, indices, padding_idx, by_frequency:
                 embedding_backward(g, indices, weight_shape[0], padding_idx, by_frequency), indices=None,
                 words={"weight": "g added to the rows that were looked up"})

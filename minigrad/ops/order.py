@@ -44,7 +44,7 @@ def _kth(x, k, dim, keepdim):
     places = _sorted_places(x, dim, False)
     if x.ndim == 0:
         return x.copy(), places
-    place = np.take(places, [k - 1], dim)
+    place = positions.picked(places, [k - 1], dim)
     values = np.take_along_axis(x, place, dim)
     return (values, place) if keepdim else (values.squeeze(dim), place.squeeze(dim))
 

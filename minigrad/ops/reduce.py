@@ -14,6 +14,7 @@ from ..core import dtypes, errors, permissions
 from ..core.op import GENERAL, LINEAR, Op
 from ..core.return_types import named
 from ..core.slow_path import wrong_type
+from ..kernels.positions import picked
 from . import elementwise
 from .dims import dims_of, wrap_dim
 from .elementwise import abs, exp, sign, where
@@ -188,7 +189,7 @@ def _median_all(x):
 
 def _median_place(x, dim, keepdims):
     """Where the lower median is along `dim`; a nan if there is one."""
-    place = np.take(np.argsort(x, dim, kind="stable"), [(x.shape[dim] - 1) // 2], dim)
+    place = picked(np.argsort(x, dim, kind="stable"), [(x.shape[dim] - 1) // 2], dim)
     if x.dtype.kind == "f":
         nan = np.isnan(x)
         place = np.where(nan.any(dim, keepdims=True), nan.argmax(dim, keepdims=True), place)

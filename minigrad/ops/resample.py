@@ -9,6 +9,7 @@ What does not: how `maps` comes about (nn/functional).
 import numpy as np
 
 from ..core.op import LINEAR, Op
+from ..kernels.positions import picked
 
 
 def _sum_cells(x, maps):
@@ -16,11 +17,11 @@ def _sum_cells(x, maps):
         return _sum_bytes(x, maps)
     for axis, (places, weights) in enumerate(maps, x.ndim - len(maps)):
         if weights is None:
-            x = x.take(places[0], axis)
+            x = picked(x, places[0], axis)
         else:
             along = (-1, *[1] * (x.ndim - axis - 1))
             weights = weights.astype(x.dtype, copy=False)
-            x = sum(x.take(place, axis) * w.reshape(along) for place, w in zip(places, weights, strict=True))
+            x = sum(picked(x, place, axis) * w.reshape(along) for place, w in zip(places, weights, strict=True))
     return x
 
 
@@ -30,7 +31,7 @@ def _sum_bytes(x, maps):
         bits = next((b for b in range(22) if int(0.5 + weights.max() * 2 ** (b + 1)) >= 2**15), 22)
         rounded = np.trunc(weights * 2**bits + np.copysign(0.5, weights)).astype(np.int64)
         along = (-1, *[1] * (x.ndim - axis - 1))
-        total = sum(x.take(place, axis) * w.reshape(along) for place, w in zip(places, rounded, strict=True))
+        total = sum(picked(x, place, axis) * w.reshape(along) for place, w in zip(places, rounded, strict=True))
         x = np.clip((total + 2 ** (bits - 1)) >> bits, 0, 255).astype(np.uint8)
     return x
 

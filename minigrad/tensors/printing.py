@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..core import dtypes
+from ..kernels.positions import picked
 
 
 @dataclass
@@ -200,7 +201,7 @@ def _ends(data: np.ndarray) -> np.ndarray:
         return data if data.ndim < 2 else data[:0]
     for axis, size in enumerate(data.shape):
         if size > 2 * edge:
-            data = data.take([*range(edge), *range(size - edge, size)], axis)
+            data = picked(data, [*range(edge), *range(size - edge, size)], axis)
     return data
 
 

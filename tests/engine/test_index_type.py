@@ -13,7 +13,7 @@ from minigrad.kernels import positions
 ROOT = Path(__file__).parents[2]
 # Found by giving each function of numpy that takes positions a uint64, which int64 holds as little as int32 holds an int64.
 # (bincount takes it in new versions of numpy.)
-SAFE_CASTS = {"bincount", "repeat", "choose", "put", "reduceat", "insert"}
+SAFE_CASTS = {"bincount", "repeat", "take", "choose", "put", "reduceat", "insert"}
 
 
 def calls_with_safe_casts(source):
@@ -22,7 +22,11 @@ def calls_with_safe_casts(source):
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             name, where = node.func.attr, ast.unparse(node.func.value)
-            if name == "reduceat" or (name in SAFE_CASTS and where in ("np", "numpy")):
+            if (
+                name == "reduceat"
+                or (name == "take" and where != "self")
+                or (name in SAFE_CASTS and where in ("np", "numpy"))
+            ):
                 found.append((node.lineno, name))
             if name == "searchsorted" and any(k.arg == "sorter" for k in node.keywords) and where in ("np", "numpy"):
                 found.append((node.lineno, name))

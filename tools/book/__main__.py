@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Collection
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from hashlib import blake2b
@@ -55,7 +56,7 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
     for cell, done in zip(nb.cells, ran.cells, strict=False):  # the run's last cell has the chapter's claims
         cells.append(cell)
         if cell.cell_type != "code":
-            cell.source = terms.link(words.links(cell.source, pages))
+            cell.source = terms.link(words.links(words.for_pages(cell.source), pages))
             if len(cells) > 1:
                 cell.source = words.under_title(cell.source)
             elif path.stem != "glossary":
@@ -75,6 +76,9 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
             cell.outputs = []
         else:
             cell.outputs = [figure(output, other, live, lessons) for output, other in pairs(cell, done)]
+        if not exercise and (what := words.folded(cell.source)):
+            tags = cell.metadata.get("tags", [])
+            cell.metadata["tags"] = [*tags, "mg-fold-" + what.replace(" ", "-")]
         for output in cell.outputs:
             if html := output.get("data", {}).get("text/html"):
                 output.data["text/html"] = words.hrefs(html, pages)
@@ -145,7 +149,7 @@ def figure(output: NotebookNode, ran: NotebookNode | None, live: Path, lessons: 
     (live / name).write_text(svg, encoding="utf-8")
     size = "".join(re.findall(r' (?:width|height)="[\d.]+"', svg[: svg.find(">")]))
     width = float((re.search(r'width="([\d.]+)"', size) or [0, 0])[1])
-    least = f' style="--least: {0.66 * width:.0f}px"' if width > PLOT else ""  # as small as a lesson gets (lesson.js)
+    least = f' style="--least: {0.8 * width:.0f}px"' if width > PLOT else ""  # as small as a lesson gets (lesson.js)
     about = (ran or {}).get("data", {}).get(MIME, {})
     if "lesson" in about or "graph" in about:
         lessons.append(about)
@@ -154,6 +158,13 @@ def figure(output: NotebookNode, ran: NotebookNode | None, live: Path, lessons: 
     image = f'<img src="_static/live/{name}"{size}{least} alt="{alt}" loading="lazy">'
     html = f'<figure class="mg-live"{moves}>{image}</figure>{words.limits(about)}'
     return new_output("display_data", {"text/html": html})
+
+
+def first(page: Path, taken: Collection[str]) -> str:
+    """The picture by which the first page knows a chapter: the first that moves and is not `taken`, else the first; "" if there is none."""
+    figures = re.findall(r'<figure class=\\"mg-live\\"(.*?)><img src=\\"(.+?)\\"', page.read_text(encoding="utf-8"))
+    moving = [picture for live, picture in figures if live and picture not in taken]
+    return next(iter([*moving, *(picture for _, picture in figures)]), "")
 
 
 def guess(exercise: str) -> str:
@@ -209,7 +220,10 @@ def main() -> int:
             for one in found
         ]
     print(*map(told, lessons), sep="\n", flush=True)
-    (source / "index.md").write_text(words.index(paths), encoding="utf-8")
+    pictures: dict[str, str] = {}
+    for path in paths:
+        pictures[path.stem] = first(source / path.name, pictures.values())
+    (source / "index.md").write_text(words.index(paths, pictures), encoding="utf-8")
     sheet = (HERE / "cheat_sheet.md").read_text(encoding="utf-8")
     (source / "cheat_sheet.md").write_text(words.links(sheet, {p.stem for p in paths}), encoding="utf-8")
     for name in ("page.js", "film.js", "views.css", "book/bar.js", "book/live.js"):
@@ -219,25 +233,16 @@ def main() -> int:
         shutil.copy(HERE / name, source / "_static")
     look = (HERE / "book.css").read_text(encoding="utf-8") + built("book/bar.css")
     (source / "_static/book.css").write_text(look, encoding="utf-8")
+    shutil.copy(ROOT / ".github/images/film-light.png", source / "_static/share.png")
     held = pyodide.build(source / "_static", given.pyodide, given.disk)
     for path in paths:
         notebook = json.dumps(json.loads(path.read_text(encoding="utf-8")), ensure_ascii=False, separators=(",", ":"))
         (source / f"_static/python/{path.stem}.js").write_text(f'mgHand("nb:{path.stem}",{notebook})', encoding="utf-8")
-    megabytes = sum(held["files"][name]["bytes"] for name in held["start"]) / 1e6
-    command = [
-        given.sphinx,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "--keep-going",
-        "-j",
-        "2",
-        "-c",
-        str(HERE),
-        "-D",
-        f"html_context.megabytes={megabytes:.0f}",
-    ]
+    about = {p.stem: words.about(p, words.chapters().get(p.stem, "")) for p in paths}
+    about |= {"index": words.INTRODUCTION, "book": words.BOOK}
+    megabytes = round(sum(held["files"][name]["bytes"] for name in held["start"]) / 1e6)
+    (source / "context.json").write_text(json.dumps({"about": about, "megabytes": megabytes}), encoding="utf-8")
+    command = [given.sphinx, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", str(HERE)]
     command += ["-d", str(source / "_doctrees"), str(source), str(given.out)]
     return subprocess.run(command, check=False).returncode or int(
         any(told(lesson).startswith("✗") for lesson in lessons)

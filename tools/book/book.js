@@ -10,6 +10,7 @@
   theme();
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false; // there no page may fetch another
   document.querySelector("link[media='not all']").media = "all"; // the views' own style sheet, which no text needs
+  document.body.dataset.mgLook = "whole"; // views that were there before it look at the page's colours again (theme.js)
   document.querySelector("#search-results")?.before(Object.assign(document.createElement("h1"), { textContent: "Search" }));
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Chapters");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");

@@ -2,6 +2,7 @@
 
 import json
 import re
+from html import escape
 from pathlib import Path
 
 import latex2mathml.converter
@@ -51,7 +52,8 @@ def _page(app, pagename, templatename, context, doctree):
     The empty corner of a table is no header, which a screen reader would announce."""
     context["css_files"] = [file for file in context["css_files"] if "mystnb" not in file.filename]
     body = re.sub(r"<th[^>]*>(<p></p>)?</th>", "<td></td>", context.get("body") or "")
-    body = body.replace("%MEGABYTES%", str(context.get("megabytes", "")))
+    ours = json.loads(Path(app.srcdir, "context.json").read_text(encoding="utf-8"))
+    body = body.replace("%MEGABYTES%", str(ours["megabytes"]))
     notebook = Path(app.srcdir, f"{pagename}.ipynb")
     if notebook.exists():  # a cell of the page has the id of the notebook's
         ids = iter(
@@ -64,7 +66,25 @@ def _page(app, pagename, templatename, context, doctree):
         body = re.sub(r'<div class="cell ', lambda match: f'<div data-cell="{next(ids)}" class="cell ', body)
         if left := [*ids]:
             raise ValueError(f"{pagename}: no page shows the cells {left}")
-    context["body"] = body
+    context["body"] = _folded(body)
+    context["metatags"] = context.get("metatags", "") + _meta(pagename, context.get("title", ""), ours["about"])
+
+
+def _folded(body: str) -> str:
+    """The code of cells with a tag mg-fold-... behind a line that says what it is."""
+    cell = r'(<div [^>]*class="cell [^"]*tag_mg-fold-([\w-]+)[^>]*>\s*)(<div class="cell_input.*?</pre></div>\s*</div>\s*</div>)'
+    fold = r'{}<details class="mg-folded"><summary>Show {}</summary>{}</details>'
+    return re.sub(cell, lambda m: fold.format(m[1], m[2].replace("-", " "), m[3]), body, flags=re.S)
+
+
+def _meta(page: str, title: str, about: dict) -> str:
+    """What a link to the page shows elsewhere: a title, a sentence, a picture."""
+    says = {"description": about.get(page, about.get("index", "")), "twitter:card": "summary_large_image"}
+    whole = "minigrad: watch your own code learn" if page == "index" else f"{title} · minigrad"
+    og = {"title": whole, "description": says["description"], "type": "article", "image": f"{about.get('book')}_static/share.png",
+          "url": f"{about.get('book')}{page}.html", "image:alt": "A small network learns to tell two moons apart."}  # fmt: skip
+    tags = [f'<meta name="{name}" content="{escape(text)}">' for name, text in says.items()]
+    return "".join([*tags, *(f'<meta property="og:{name}" content="{escape(text)}">' for name, text in og.items())])
 
 
 def setup(app):

@@ -16,7 +16,9 @@ from widgets.chapters import CHAPTERS
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+BOOK = re.search(r"^\[book\]: (\S+)$", README, re.M)[1]
 BINDER = re.search(r"^\[binder\]: (\S+?)00_start_here.ipynb$", README, re.M)[1]
+INTRODUCTION = "Automatic differentiation that you can read, step through and question: twenty chapters whose code runs in the page."
 # Code, formulas, links, HTML and headings: nothing in them becomes a link.
 PLAIN = {"view", "rule", "module", "seed", "tangent"}  # words of the glossary that have other meanings as well
 APART = re.compile(r"""```.*?``` | `[^`]*` | \$\$.*?\$\$ | \$[^$\n]+\$ | !?\[[^\]]*\]\([^)]*\) | ^<.*?(?:\n\n|\Z) | <[^>]+> | ^\#+[^\n]*
@@ -81,6 +83,39 @@ def bar(notebook: str) -> str:
             f'<span class="mgb-bar-say" role="status">{said}</span></div></div>')  # fmt: skip
 
 
+# What a page calls things, where a notebook has cells and a menu. A notebook's own text for a page follows the text that it replaces, in a
+# comment, which notebooks do not show: "... <!--lab-->Press Shift+Enter.<!--book: Press ▶.-->"; without <!--lab-->, all of its line.
+PAGES = {
+    r"\bRun the next cell\b": "Run the code below",
+    r"\bThe next cell\b": "The code below",
+    r"\bthe (?:next cell|cell below)\b": "the code below",
+    r"\bin the next cell\b": "in the code below",
+    r"\b[Tt]he next cells use\b": "the code below uses",
+}
+
+
+def for_pages(text: str) -> str:
+    """The text of a notebook's cell as a page says it."""
+    text = re.sub(r"<!--lab-->.*?<!--book:(.*?)-->", lambda m: m[1].strip(), text, flags=re.S)
+    text = re.sub(r"^(- )?.*?<!--book:(.*?)-->", lambda m: (m[1] or "") + m[2].strip(), text, flags=re.M)
+    for pattern, words in PAGES.items():
+        text = re.sub(pattern, words, text)
+    return text
+
+
+def folded(source: str) -> str:
+    """What a page says of code that it folds: what runs a check, imports, or draws with many lines. "" if it is not folded."""
+    if source.startswith("check("):
+        return "the check"
+    if source.startswith("%%") or "%graph" in source:
+        return ""
+    lines = [line for line in source.splitlines() if line.strip()]
+    if all(re.match(r"%load_ext|import |from |[ )]", line) for line in lines):
+        return "what this page imports"
+    draws = [line for line in lines if re.search(r"\b(?:ax|axes|fig|plt)\b|\bplot\(", line)]
+    return "the code that draws this" if len(draws) >= 5 and 2 * len(draws) >= len(lines) else ""
+
+
 def links(text: str, pages: set[str]) -> str:
     """Links as the book has them: anchors in small letters, and no link to files that are not in it."""
     text = hrefs(text, pages)
@@ -130,20 +165,32 @@ class Terms:
         return re.sub(rf"(?<![\w.-])(?:{names})(?![\w-])", one, text, flags=re.I)
 
 
-def index(paths: list[Path]) -> str:
-    """The first page: the chapters with their minutes and what one can do afterwards, as docs/course.md has it."""
-    can = dict(
-        re.findall(
-            r"/notebooks/(\w+)\.ipynb\) \| (.+?) \|$", (ROOT / "docs/course.md").read_text(encoding="utf-8"), re.M
-        )
-    )
-    minutes = {Path(c.notebook).stem: f"{c.minutes}&nbsp;min" for c in CHAPTERS.values()}
-    rows = "\n".join(
-        f"| [{title_of(p)}]({p.name}) | {minutes.get(p.stem, '')} | {can.get(p.stem, '')} |" for p in paths
-    )
+def chapters() -> dict[str, str]:
+    """{chapter's file: what one can do afterwards}, as docs/course.md has it."""
+    text = (ROOT / "docs/course.md").read_text(encoding="utf-8")
+    return dict(re.findall(r"/notebooks/(\w+)\.ipynb\) \| (.+?) \|$", text, re.M))
+
+
+def about(path: Path, can: str) -> str:
+    """A chapter in one sentence, for the page that links to it."""
+    plain = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", can).replace("`", "").replace("*", "")
+    return f"{plain[:1].upper()}{plain[1:]}." if plain else title_of(path)
+
+
+def card(path: Path, can: str, minutes: str, picture: str) -> str:
+    """A chapter on the first page: its first picture, its title, its minutes, its sentence."""
+    image = f'<img src="{picture}" alt="" loading="lazy">' if picture else ""
+    return (f'<a class="mg-chapter" href="{path.stem}.html"><span class="mg-look">{image}</span><strong>{escape(title_of(path))}</strong>'
+            f"<small>{minutes}</small><span>{escape(about(path, can))}</span></a>")  # fmt: skip
+
+
+def index(paths: list[Path], pictures: dict[str, str]) -> str:
+    """The first page: a film, and the chapters with a picture and a sentence each."""
+    can, minutes = chapters(), {Path(c.notebook).stem: f"{c.minutes} min" for c in CHAPTERS.values()}
+    cards = [card(p, can.get(p.stem, ""), minutes.get(p.stem, ""), pictures.get(p.stem, "")) for p in paths]
     names = "\n".join(f"{title_of(p)} <{p.stem}>" for p in paths)
     text = (HERE / "index.md").read_text(encoding="utf-8")
-    return text.replace("%ROWS%", rows).replace("%NAMES%", names).replace("%BINDER%", BINDER)
+    return text.replace("%CARDS%", "\n".join(cards)).replace("%NAMES%", names).replace("%BINDER%", BINDER)
 
 
 def title_of(path: Path) -> str:

@@ -3,6 +3,7 @@
 
 import { h, put } from "./dom.js";
 import { setMoment, whole } from "./frames.js";
+import { stack } from "./halves.js";
 import { followTheme } from "./theme.js";
 import { Transport } from "./transport.js";
 
@@ -23,7 +24,7 @@ const PACE = 900; // milliseconds between two moments that the kernel draws
 const FRAME = 110; // and of a film
 const CALM = 700; // the same where motion is to be reduced
 const SHAKE = [0, -5, 5, -5, 5, 0].map((x) => ({ transform: `translateX(${x}px)` }));
-const ROOM = [0.66, 1.2]; // how far a figure shrinks before it scrolls, and how far it grows
+const ROOM = [0.8, 1.2]; // how far a figure shrinks before it scrolls, and how far it grows: words of 12.5 px stay at 10
 
 /** A position of a slider in percent, for the coloured part of its track. @param {Control} c */
 const filled = (c) => `${(100 * (c.value - (c.min ?? 0))) / ((c.max ?? 1) - (c.min ?? 0) || 1)}%`;
@@ -45,6 +46,7 @@ class Lesson {
     this.below = h("div", { class: "mg-below" });
     /** @type {{id: string, view: any}[]} */ this.inside = [];
     /** @type {string} */ this.drawn = "";
+    this.width = 0;
     this.at = 0; // a film's moment
     this.take = 0;
     this.playing = false;
@@ -79,7 +81,7 @@ class Lesson {
     model.on("comm_live_update", this.lost); // models are born alive, so the first change is the end
     if (model.get("layout")?.comm_live === false) this.#stop(); // a saved notebook brings models that never had a kernel
     this.unfollow = followTheme(this.root);
-    this.sized = new ResizeObserver(() => this.#reach());
+    this.sized = new ResizeObserver(() => this.#resized());
     this.sized.observe(this.figure);
     model.on("change:scene", this.show);
     this.fill = () => this.#fill().catch((error) => this.alive && fail(error));
@@ -155,13 +157,22 @@ class Lesson {
     }
   }
 
+  #resized() {
+    if (this.figure.clientWidth === this.width) return;
+    const { drawn } = this;
+    this.drawn = "";
+    if (drawn) this.#paint(drawn);
+  }
+
   /** The kernel's picture. The functions that make it escape text of learners. @param {string} svg */
   #paint(svg) {
     if (svg === this.drawn) return;
     this.figure.innerHTML = this.drawn = svg;
     const picture = /** @type {SVGElement|null} */ (this.figure.firstElementChild);
     const width = Number(picture?.getAttribute("width"));
-    if (picture && width)
+    this.width = this.figure.clientWidth;
+    const room = this.width - 2 * parseFloat(getComputedStyle(this.figure).paddingLeft);
+    if (picture && width && !(width * ROOM[0] > room && room > 0 && !this.film && stack(picture, room)))
       Object.assign(picture.style, { width: "100%", minWidth: `${ROOM[0] * width}px`, maxWidth: `${ROOM[1] * width}px` });
     this.#reach();
   }

@@ -52,7 +52,16 @@ function dress() {
   bar.dataset.dressed = "yes";
   /** @type {HTMLElement} */ (bar.querySelector("button")).onclick = () => live({ do: "page" });
   const place = /** @type {HTMLElement} */ (bar.parentElement);
-  place.style.minHeight = `${place.offsetHeight}px`; // on a phone the bar moves to the lower edge, and nothing else moves
+  // Once Python is wanted the bar stays in sight: below, where the page's own place for it has scrolled away. Nothing else moves.
+  page.mgFloat = () => {
+    const { top, bottom, left } = place.getBoundingClientRect();
+    const afloat = bar.dataset.state !== "none" && (bottom < 0 || top > innerHeight);
+    if (afloat === bar.classList.contains("mgb-afloat")) return;
+    place.style.minHeight = afloat ? `${place.offsetHeight}px` : "";
+    Object.assign(bar.style, afloat ? { left: `${left}px`, width: `${place.offsetWidth}px` } : { left: "", width: "" });
+    bar.classList.toggle("mgb-afloat", afloat);
+  };
+  new IntersectionObserver(page.mgFloat).observe(place);
   for (const cell of all(".cell[data-cell]")) dressCell(cell, bar.dataset);
   for (const part of all("[data-exercise]"))
     for (const button of /** @type {NodeListOf<HTMLElement>} */ (part.querySelectorAll("[data-do]")))
@@ -61,7 +70,7 @@ function dress() {
   try {
     known = JSON.parse(localStorage.getItem("minigrad:marks") ?? "{}");
   } catch {} // then nothing is marked
-  for (const part of all("[data-exercise]")) part.classList.toggle("mgb-passed", known.passed?.includes(part.dataset.exercise ?? ""));
+  for (const part of all("[data-exercise]")) part.classList.toggle("mgb-passed", !!known.passed?.includes(part.dataset.exercise ?? ""));
   if (known.edited?.includes(bar.dataset.chapter ?? "") || page.mgLive) live({ do: "restore" });
 }
 

@@ -72,6 +72,7 @@ function show(/** @type {any} */ detail) {
   const bar = /** @type {HTMLElement} */ ($(".mgb-bar"));
   const button = /** @type {HTMLButtonElement} */ ($(".mgb-start", bar));
   bar.dataset.state = kernel.state;
+  page.mgFloat();
   on[kernel.state](detail);
   button.textContent = LABELS[kernel.state];
   button.disabled = kernel.state === "loading" || kernel.state === "starting";
