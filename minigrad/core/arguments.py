@@ -119,6 +119,23 @@ def _written(name: str, result: Any, out: Any, args: Any) -> Any:
     return out.copy_(result)
 
 
+_INTS = frozenset(
+    "chunks diagonal dim0 dim1 k length n num_samples offset repeats row col split_size_or_sections start steps".split()
+)
+
+
+def _no_int(
+    error: BaseException, parameters: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> BaseException:
+    """The error to raise for a TypeError: about a text in the place of a number, if there is one."""
+    for parameter, value in (dict(zip(parameters, args, strict=False)) | kwargs).items():
+        if isinstance(value, str) and parameter in _INTS:
+            return errors.new(
+                TypeError, f"{name}(): argument '{parameter}' must be int, not str", facts=ArgumentType(name, 0, "str")
+            )
+    return error
+
+
 def recover(
     error: BaseException,
     function: Callable[..., Any],
@@ -130,7 +147,7 @@ def recover(
     """Call again if `error` was about an argument that has another name here; otherwise raise it, explained."""
     match = _UNKNOWN.search(str(error))
     if not match or match[1] not in kwargs:
-        raise error
+        raise _no_int(error, parameters, name, args, kwargs) from None
     unknown = match[1]
     new_name = OF_ONE.get((name, unknown)) or ALIASES.get(unknown)
     # torch.linalg.det(input=...), whose parameter is A

@@ -143,3 +143,13 @@ def test_a_type_error_inside_a_function_is_not_swallowed():
 def test_a_number_has_no_rows_to_pick():
     with pytest.raises(IndexError, match="too many indices for tensor of dimension 0"):
         torch.tensor(1.0)[torch.tensor([0])]
+
+
+@pytest.mark.parametrize("call, name, argument", [
+    (lambda x: x.chunk("a"), "chunk", "chunks"), (lambda x: x.split("a"), "split", "split_size_or_sections"),
+    (lambda x: x.topk("a"), "topk", "k"), (lambda x: torch.tril(x, "a"), "tril", "diagonal"),
+    (lambda x: x.narrow(0, "a", 1), "narrow", "start"),
+])  # fmt: skip
+def test_a_text_for_a_number_is_named(call, name, argument):
+    with pytest.raises(TypeError, match=rf"{name}\(\): argument '{argument}' must be int, not str"):
+        call(torch.ones(4, 3))
