@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .. import drivers
@@ -41,6 +42,21 @@ EX_A = ask(
 )  # fmt: skip
 
 
+# A remark on the repaired program of a patient
+AFTER = {
+    "15.b": "With the bug, every output was compared with every target. The answer that costs least is then the same for all "
+    "points, the mean of the targets, which is about one half, and 0.5² is 0.25. The habit that would have found it: assert "
+    "output.shape == wanted.shape.",
+    "15.c": "After the first repair, the loss was lower because the steps were four times as long, which happened to help. A number "
+    "that gets better proves nothing. Here the proof is that one batch and four micro-batches agree.",
+    "15.d": "None is not 0. A parameter whose gradient is None is skipped by every optimizer. A gradient of 0 is an ordinary "
+    "gradient, and Adam, or SGD with momentum or weight decay, makes a step with it.",
+    "15.e": "no_grad and eval are different things. no_grad records no graph, and eval switches dropout off and lets batch norm use "
+    "its stored statistics. An evaluation usually needs both. And a name is not a copy: state_dict() hands out the "
+    "network's own tensors, so the next step changes what was “remembered”.",
+}
+
+
 def diagnosis(id, patient, answer, wrong, hints, reveal, fresh, also=None, kind=Kind.DEBUG):
     """The diagnosis of a patient. `wrong` holds (entry, value, hint)."""
     two = len(answer) > 2
@@ -60,6 +76,8 @@ def diagnosis(id, patient, answer, wrong, hints, reveal, fresh, also=None, kind=
 
 def repair(id, patient, stub, changes, probes, bank, hints, reveal, fresh, kind=Kind.DEBUG, level=2, losses=False):
     """The patient's program. `changes` are (old, new) that make it right; `bank` holds (name, changes from the stub, hint, probes)."""
+    if id in AFTER:  # what stands on the page would tell the diagnosis
+        probes = (replace(probes[0], note=lambda *_: AFTER[id]), *probes[1:])
     return Exercise(
         id=id, title=patient, kind=kind, points=1, minutes=5, difficulty=level,
         question=f"{patient} runs without an error and is broken. Repair it.",
