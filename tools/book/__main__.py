@@ -39,6 +39,9 @@ from .record import MIME
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 START = "from tools.book import record; record.install({!r}); del record"
+SLOW = {
+    "ch17-36"
+}  # cells that take minutes in a page: running all leaves them, and what needs them, as they were recorded
 PLOT = 700  # pixels: pictures that are wider have small words, which a phone must not make smaller
 # Lessons with more states than a page should carry. Of any other lesson, a missing state is an error of the build.
 PARTLY = {"bucket", "dual", "grow", "jacobian_heat", "memory", "own_engine", "pick_u", "pick_v", "rules", "two_loops"}
@@ -76,6 +79,8 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
             cell.outputs = []
         else:
             cell.outputs = [figure(output, other, live, lessons) for output, other in pairs(cell, done)]
+        if cell.id in SLOW:
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "mg-slow"]
         if not exercise and (what := words.folded(cell.source)):
             tags = cell.metadata.get("tags", [])
             cell.metadata["tags"] = [*tags, "mg-fold-" + what.replace(" ", "-")]

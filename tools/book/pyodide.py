@@ -160,17 +160,33 @@ def staged(place: Path) -> None:
             shutil.copy(ROOT / file, place / "course" / file)
 
 
-def pack(pyodide: Path, out: Path) -> None:
-    """Write course.bin. With node the byte code is made by the very Python that will run it, which spares pages 2 s."""
+FIRST = """
+import json, pathlib, sys
+import minigrad, minigrad.datasets, minigrad.course.checking, widgets.extension, widgets.lessons, widgets.magics, widgets.plots
+root = pathlib.Path(minigrad.__file__).parents[1]
+files = [pathlib.Path(m.__file__) for n, m in sys.modules.items() if n.split(".")[0] in ("minigrad", "widgets") and m.__file__]
+print(json.dumps([f"course/{file.relative_to(root)}" for file in files]))
+"""
+
+
+def pack(pyodide: Path, out: Path, wheel: Path | None) -> None:
+    """Write course.bin, and smaller versions of Python's library and of numpy's wheel. With node the byte code is made by the very
+    Python that will run it; else there is none, and pages start 2 s later."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         staged(place)
+        (place / "loaded.json").write_text(run(sys.executable, "-W", "ignore", "-c", FIRST, cwd=ROOT))
+        if wheel:
+            shutil.copy(wheel, place / "numpy.whl")
+            shutil.copy(pyodide / "python_stdlib.zip", place)
         if shutil.which("node"):
             run("node", HERE / "pack.mjs", pyodide.resolve(), place, HERE / "pack.py")
         else:
             print("minigrad: there is no node here, so the pages get sources without byte code and start 2 s later")
             run(sys.executable, HERE / "pack.py", place, "")
-        shutil.copy(place / "course.bin", out)
+        for name in ("course.bin", "numpy.whl", "python_stdlib.zip"):
+            if (place / name).exists():
+                shutil.copy(place / name, out)
 
 
 def build(static: Path, folder: Path | None, disk: bool = False) -> dict[str, Any]:
@@ -201,14 +217,18 @@ def build(static: Path, folder: Path | None, disk: bool = False) -> dict[str, An
             own(name, (folder / name).read_bytes())
         else:
             files[name] = {"url": CDN + name, "bytes": travels, "raw": size, "sha256": sha}
-    own("pyodide-lock.json", json.dumps(small(lock)).encode())
+    (numpy,) = [lock["packages"][n]["file_name"] for n in closure(lock, "numpy")]
     with tempfile.TemporaryDirectory() as place:
-        pack(core, Path(place))
+        pack(core, Path(place), folder and folder / numpy)
         own("course.bin", Path(place, "course.bin").read_bytes())
-    numpy = [lock["packages"][n]["file_name"] for n in closure(lock, "numpy")]
+        if folder:
+            own("python_stdlib.zip", Path(place, "python_stdlib.zip").read_bytes())
+            own(numpy, wheel := Path(place, "numpy.whl").read_bytes())
+            lock["packages"]["numpy"]["sha256"] = digest(wheel)
+    own("pyodide-lock.json", json.dumps(small(lock)).encode())
     held = {
-        "start": [*CORE, "pyodide-lock.json", *numpy, "course.bin"],
-        "plots": [name for name in packages(lock) if name not in numpy],
+        "start": [*CORE, "pyodide-lock.json", numpy, "course.bin"],
+        "plots": [name for name in packages(lock) if name != numpy],
         "files": files,
         "hash": digest(json.dumps(files, sort_keys=True).encode())[:16],
     }

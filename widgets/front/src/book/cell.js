@@ -26,6 +26,7 @@ export class Cell {
     this.id = /** @type {string} */ (el.dataset.cell);
     this.course = joined(data.source);
     this.exercise = data.metadata.minigrad?.exercise;
+    this.slow = el.classList.contains("tag_mg-slow");
     this.expected = (data.metadata.tags ?? []).includes("raises-exception");
     this.source = mine?.source ?? this.course;
     this.button = /** @type {HTMLElement} */ ($(".mgb-run", el));

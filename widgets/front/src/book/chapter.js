@@ -163,14 +163,38 @@ export class Chapter {
       say(above ? `Ran ${above} ${above === 1 ? "cell" : "cells"} above, which this one needs.` : "");
   }
 
+  /** Run all cells but those that take minutes, and those that need them. */
+  async runAll() {
+    await kernel.start();
+    /** @type {Cell[]} */ const left = this.order.filter((cell) => cell.slow);
+    const others = [];
+    for (const cell of this.order) {
+      if (left.includes(cell)) continue;
+      const need = left.length ? await this.#needed(cell, left[0]) : [];
+      (need.some((one) => left.includes(one)) ? left : others).push(cell);
+    }
+    await this.run(others);
+    const slow = left.filter((cell) => cell.slow);
+    if (slow.length)
+      say(`${left.length} cells are as they were recorded, because one of them takes minutes. Press ▶ there to run it.`, {
+        to: slow[0].el,
+      });
+  }
+
+  /** The cells that a cell needs, of those that have not run. @param {Cell} cell @param {Cell} [from] all before it count as run */
+  async #needed(cell, from) {
+    const first = from ? this.order.indexOf(from) : 0;
+    const done = this.order.flatMap((c, k) => (c.fresh || k < first ? [k] : []));
+    const sources = this.order.map((c) => c.text);
+    /** @type {number[]} */ const need = (await kernel.ask("needed", { sources, done, at: this.order.indexOf(cell) })) ?? [];
+    return need.map((k) => this.order[k]);
+  }
+
   /** Run a cell, and before it the cells above that it needs and that have not run. @param {Cell} cell */
   async runWith(cell) {
     await kernel.start();
-    const at = this.order.indexOf(cell);
-    const done = this.order.flatMap((c, k) => (c.fresh ? [k] : []));
-    const sources = this.order.map((c) => c.text);
-    /** @type {number[]} */ const need = (await kernel.ask("needed", { sources, done, at })) ?? [];
-    await this.run([...need.map((k) => this.order[k]), cell], need.length);
+    const need = await this.#needed(cell);
+    await this.run([...need, cell], need.length);
   }
 
   /** The cells of an exercise. @param {string} id */

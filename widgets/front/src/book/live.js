@@ -142,7 +142,7 @@ const presses = {
   restore: () => say(""),
   edit: ({ cell, x = 0, y = 0 }) => tab.chapter.cells.get(cell).edit({ x, y }),
   guess: ({ exercise = "", values = [] }) => tab.chapter.guess(exercise.replace("-", "."), values),
-  page: () => (kernel.state === "busy" ? stop() : tab.chapter.run(tab.chapter.order)),
+  page: () => (kernel.state === "busy" ? stop() : tab.chapter.runAll()),
   cell({ cell: id }) {
     const cell = tab.chapter.cells.get(id);
     return cell.busy || cell.queued ? stop() : tab.chapter.runWith(cell);
