@@ -57,17 +57,18 @@ def browser(chromium_path):
 @pytest.fixture
 def visitor(browser, book):
     """A function: a new reader's page, whose scripts must report no error and ask for nothing from elsewhere."""
-    said, contexts = [], []
+    said, contexts, own = [], [], [book]
 
     def new(**how):
         context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "accept_downloads": True, **how})
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: said.append(str(error)))
-        page.on("request", lambda r: said.append(r.url) if not r.url.startswith((book, "blob:", "data:")) else None)
+        page.on("request", lambda r: said.append(r.url) if not r.url.startswith((*own, "blob:", "data:")) else None)
         page.set_default_timeout(60_000)
         return page
 
+    new.own = own
     yield new
     for context in contexts:
         context.close()
@@ -269,3 +270,17 @@ def test_on_a_phone(book, visitor):
     runs.quiet(page)
     assert page.locator('[data-cell="c05-graph"] .mg-root').count() == 1
     assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def test_one_script_tag_puts_a_live_graph_into_another_page(book, visitor, tmp_path):
+    (tmp_path / "blog.html").write_text(
+        f'<!doctype html><h1>A blog</h1><script src="{book}_static/embed.js" data-graph="(3*x + 2)**2" data-x="1" async></script>'
+    )
+    page = visitor()
+    with runs.served(tmp_path) as blog:
+        visitor.own.append(blog)
+        page.goto(f"{blog}blog.html")
+        frame = page.frame_locator("iframe")
+        frame.locator(".mgb-start").click()
+        expect(frame.locator(".mg-root")).to_contain_text("25", timeout=120_000)
+        expect(frame.locator(".mg-root")).to_contain_text("30")

@@ -231,7 +231,7 @@ def main() -> int:
     (source / "index.md").write_text(words.index(paths, pictures), encoding="utf-8")
     sheet = (HERE / "cheat_sheet.md").read_text(encoding="utf-8")
     (source / "cheat_sheet.md").write_text(words.links(sheet, {p.stem for p in paths}), encoding="utf-8")
-    for name in ("page.js", "film.js", "views.css", "book/bar.js", "book/live.js"):
+    for name in ("page.js", "film.js", "views.css", "book/bar.js", "book/live.js", "book/embed.js"):
         (source / "_static" / name.rpartition("/")[2]).write_text(built(name), encoding="utf-8")
     film().save(source / "_static/moons.html")
     for name in ("book.js", "math.woff2", "math-OFL.txt"):
@@ -249,9 +249,9 @@ def main() -> int:
     (source / "context.json").write_text(json.dumps({"about": about, "megabytes": megabytes}), encoding="utf-8")
     command = [given.sphinx, "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "2", "-c", str(HERE)]
     command += ["-d", str(source / "_doctrees"), str(source), str(given.out)]
-    return subprocess.run(command, check=False).returncode or int(
-        any(told(lesson).startswith("✗") for lesson in lessons)
-    )
+    code = subprocess.run(command, check=False).returncode
+    shutil.copy(HERE / "embed.html", given.out)
+    return code or int(any(told(lesson).startswith("✗") for lesson in lessons))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ const builds = [
     entryPoints: [
       { in: "src/book/bar.js", out: "book/bar" },
       { in: "src/book/live.js", out: "book/live" },
+      { in: "src/book/embed.js", out: "book/embed" },
     ],
   },
   { ...common, entryPoints: [{ in: "src/book/bar.css", out: "book/bar" }] },

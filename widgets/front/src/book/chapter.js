@@ -167,7 +167,7 @@ export class Chapter {
   async runAll() {
     await kernel.start();
     /** @type {Cell[]} */ const left = this.order.filter((cell) => cell.slow);
-    const others = [];
+    /** @type {Cell[]} */ const others = [];
     for (const cell of this.order) {
       if (left.includes(cell)) continue;
       const need = left.length ? await this.#needed(cell, left[0]) : [];

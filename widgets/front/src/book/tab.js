@@ -26,7 +26,7 @@ export function h(name, about = {}, ...inside) {
 /** The folder of the book. */
 export const root = new URL("../", /** @type {HTMLScriptElement} */ ($('script[src*="bar.js"]')).src).href;
 
-/** @type {Record<string, any>} */ const handed = {};
+/** @type {Record<string, any>} */ const handed = { .../** @type {any} */ (globalThis).mgHanded };
 /** @type {Record<string, (value: any) => void>} */ const waiting = {};
 /** @type {any} */ (globalThis).mgHand = (/** @type {string} */ key, /** @type {any} */ value) => {
   handed[key] = value;
