@@ -1,6 +1,7 @@
 """Right answers in unusual forms, and plausible wrong ones: each is a right one with one place changed. They were written from the stubs
-alone, before their author saw the probes and the banks. Of the 35 right ones three lack what the question asks for; none of the others was
-lost. Of the 176 wrong ones four were accepted, which the probes now refuse (a root that is a leaf, of 07.e, is still one of them).
+alone, before their author saw the probes and the banks, in two lists. In the first, three of 35 right ones lack what the question asks for, and
+none of the others was lost; of 176 wrong ones four were accepted, which the probes now refuse (a root that is a leaf, of 07.e, is still one).
+In the second, written afterwards, none of 12 right ones was lost and none of 90 wrong ones accepted.
 
 A row: the exercise, the right answer, and for each wrong one its name, the place and what stands there instead.
 """
@@ -780,4 +781,304 @@ def values_of(root):
     ("diamond refused", 'if s == "open": raise', "if s: raise"),
     ("never raises", 'if s == "open": raise GraphCycleError("cycle")', "pass"),
     ("no root", "return order", "return order[:-1]"),
+)
+
+# The second list
+a(
+    "13.c",
+    """
+import minigrad as torch
+class Quantise(torch.autograd.Function):
+    @staticmethod
+    def forward(x, bits):
+        top = 2**bits - 1
+        return ((x.clamp(-1, 1) + 1) / 2 * top).round() / top * 2 - 1
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        x, bits = inputs
+        ctx.save_for_backward((x >= -1) & (x <= 1))
+    @staticmethod
+    def backward(ctx, g):
+        inside, = ctx.saved_tensors
+        return torch.where(inside, g, torch.zeros_like(g)), None
+""",
+    ("levels", "2**bits - 1", "2**bits"),
+    ("floor", ".round()", ".floor()"),
+    ("no clamp", "x.clamp(-1, 1)", "x"),
+    ("strict", "(x >= -1) & (x <= 1)", "(x > -1) & (x < 1)"),
+    ("passes all", "torch.where(inside, g, torch.zeros_like(g))", "g"),
+    ("one", "torch.where(inside, g,", "torch.where(inside, torch.ones_like(g),"),
+    ("inverted", "torch.where(inside, g, torch.zeros_like(g))", "torch.where(inside, torch.zeros_like(g), g)"),
+    ("0..1", "/ top * 2 - 1", "/ top"),
+    ("upper side only", "(x >= -1) & (x <= 1)", "x <= 1"),
+)
+a(
+    "13.d",
+    """
+import minigrad as torch
+def fixed_point(f, a):
+    with torch.no_grad():
+        x = torch.ones_like(a)
+        for _ in range(1000):
+            new = f(x, a)
+            if torch.equal(new, x): break
+            x = new
+    x0 = x.detach().requires_grad_()
+    with torch.enable_grad():
+        y = f(x0, a)
+    (slope,) = torch.autograd.grad(y, x0, retain_graph=True)
+    return x + (y - y.detach()) / (1 - slope)
+""",
+    ("one step", "(y - y.detach()) / (1 - slope)", "(y - y.detach())"),
+    ("plus", "(1 - slope)", "(1 + slope)"),
+    ("10 its", "range(1000)", "range(10)"),
+    ("start 0", "torch.ones_like(a)", "torch.zeros_like(a)"),
+    ("no value", "x + (y - y.detach())", "y.detach() * 0 + (y - y.detach())"),
+    ("inverse", "/ (1 - slope)", "* (1 - slope)"),
+)
+a(
+    "14.b",
+    """
+import math
+def cross_entropy(scores, target):
+    m = max(s.data for s in scores)
+    es = [math.exp(s.data - m) for s in scores]
+    total = sum(es)
+    out = Value(m + math.log(total) - scores[target].data, tuple(scores), "ce")
+    def _backward():
+        for i, s in enumerate(scores):
+            s.grad += out.grad * (es[i]/total - (1.0 if i == target else 0.0))
+    out._backward = _backward
+    return out
+""",
+    ("no max", "m = max(s.data for s in scores)", "m = 0.0"),
+    ("log base", "math.log(total)", "math.log2(total)"),
+    ("sign", "- (1.0 if i == target", "+ (1.0 if i == target"),
+    ("no upstream", "out.grad * (", "1.0 * ("),
+    ("overwrites", "s.grad += ", "s.grad = "),
+    ("only target", "for i, s in enumerate(scores):", "for i, s in [(target, scores[target])]:"),
+    ("no m", "m + math.log(total)", "math.log(total)"),
+    ("target 0", "scores[target].data", "scores[0].data"),
+    ("not normalised", "es[i]/total", "es[i]"),
+)
+a(
+    "14.b2",
+    """
+import numpy as np
+def cross_entropy_rows(z, targets, smoothing=0.0):
+    N, C = z.shape
+    s = z - z.max(axis=1, keepdims=True)
+    logp = s - np.log(np.exp(s).sum(axis=1, keepdims=True))
+    t = np.full((N, C), smoothing / C)
+    t[np.arange(N), targets] += 1 - smoothing
+    return -(t * logp).sum() / N, (np.exp(logp) - t) / N
+""",
+    ("global max", "z.max(axis=1, keepdims=True)", "z.max()"),
+    ("mean over all", "-(t * logp).sum() / N", "-(t * logp).mean()"),
+    ("grad sum", "(np.exp(logp) - t) / N", "(np.exp(logp) - t)"),
+    ("C-1", "smoothing / C", "smoothing / (C - 1)"),
+    ("set", "+= 1 - smoothing", "= 1 - smoothing"),
+    ("no smoothing grad", "(np.exp(logp) - t) / N", "(np.exp(logp) - np.eye(C)[targets]) / N"),
+    ("axis 0", "np.exp(s).sum(axis=1, keepdims=True)", "np.exp(s).sum(axis=0, keepdims=True)"),
+    ("sign", "(np.exp(logp) - t) / N", "(t - np.exp(logp)) / N"),
+    ("loss sign", "-(t * logp).sum() / N", "(t * logp).sum() / N"),
+)
+a(
+    "14.c",
+    """
+import numpy as np
+def rms_norm_backward(g, x, gamma, eps=1e-5):
+    r = np.sqrt((x*x).mean(-1, keepdims=True) + eps)
+    n = x / r
+    u = g * gamma
+    return (u - n * (u*n).mean(-1, keepdims=True)) / r, (g * n).sum(0)
+""",
+    ("direct only", "(u - n * (u*n).mean(-1, keepdims=True)) / r", "u / r"),
+    ("no gamma", "u = g * gamma", "u = g"),
+    ("sum", "(u*n).mean(-1", "(u*n).sum(-1"),
+    ("layer norm", "(u - n *", "(u - u.mean(-1, keepdims=True) - n *"),
+    ("gamma mean", "(g * n).sum(0)", "(g * n).mean(0)"),
+    ("gamma x", "(g * n).sum(0)", "(g * x).sum(0)"),
+    ("eps out", "+ eps)", ") + eps"),
+    ("u for g", "(g * n).sum(0)", "(u * n).sum(0)"),
+    ("r2", "keepdims=True)) / r,", "keepdims=True)) / r**2,"),
+    ("x for n", "u - n *", "u - x *"),
+)
+a(
+    "06.b",
+    """
+import math
+def teach(Value):
+    def unary(name, compute, slope):
+        def method(self):
+            y = compute(self.data)
+            out = Value(y, (self,), name)
+            def _backward(): self.grad += slope(self.data, y) * out.grad
+            out._backward = _backward
+            return out
+        setattr(Value, name, method)
+    unary("exp", math.exp, lambda x, y: y)
+    unary("log", math.log, lambda x, y: 1/x)
+    unary("tanh", math.tanh, lambda x, y: 1 - y*y)
+    def atan2(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        y, x = self.data, other.data
+        d = x*x + y*y
+        out = Value(math.atan2(y, x), (self, other), "atan2")
+        def _backward():
+            self.grad += x/d * out.grad
+            other.grad -= y/d * out.grad
+        out._backward = _backward
+        return out
+    Value.atan2 = atan2
+""",
+    ("exp x", "lambda x, y: y)", "lambda x, y: x)"),
+    ("log", "lambda x, y: 1/x", "lambda x, y: x"),
+    ("tanh", "1 - y*y", "1 - x*x"),
+    ("atan2 args", "math.atan2(y, x)", "math.atan2(x, y)"),
+    ("sign", "other.grad -=", "other.grad +="),
+    ("swap", "self.grad += x/d", "self.grad += y/d"),
+    ("no d", "x/d * out.grad", "x * out.grad"),
+    ("sqrt d", "d = x*x + y*y", "d = (x*x + y*y)**0.5"),
+    ("overwrite", "self.grad += slope", "self.grad = slope"),
+    ("late", "slope(self.data, y) * out.grad", "slope(self.data, out.data)"),
+)
+a(
+    "18.b",
+    """
+import minigrad as torch
+from minigrad import nn
+def flat(layer, y):
+    if isinstance(layer, nn.ReLU): return (y == 0).float().mean().item()
+    if isinstance(layer, nn.Tanh): return (y.abs() > 0.97).float().mean().item()
+    return 0.0
+class watch:
+    def __init__(self, model): self.model = model
+    def __enter__(self):
+        self.seen, self.handles = {}, []
+        for name, layer in self.model.named_modules():
+            if next(layer.children(), None) is None:
+                self.seen[name] = []
+                def hook(module, args, y, name=name):
+                    y = y.detach()
+                    self.seen[name].append((y.mean().item(), y.std().item(), flat(module, y)))
+                self.handles.append(layer.register_forward_hook(hook))
+        return self.seen
+    def __exit__(self, *error):
+        for h in self.handles: h.remove()
+""",
+    ("hooks stay", "for h in self.handles: h.remove()", "pass"),
+    ("late name", "y, name=name", "y"),
+    ("all modules", "if next(layer.children(), None) is None:", "if True:"),
+    ("swallows", "for h in self.handles: h.remove()", "for h in self.handles: h.remove()\n        return True"),
+    ("var", "y.std()", "y.var()"),
+    ("first removed", "for h in self.handles: h.remove()", "self.handles[0].remove()"),
+    ("tensors", "y.mean().item()", "y.mean()"),
+    ("abs mean", "y.mean().item()", "y.abs().mean().item()"),
+    ("flat zero", "flat(module, y)", "0.0"),
+    ("no return", "return self.seen", "return self"),
+)
+a(
+    "09.e",
+    """
+import numpy as np
+def teach_tensors(Tensor):
+    def wrap(x): return x if isinstance(x, Tensor) else Tensor(x)
+    def make(data, parents, rule, op):
+        out = Tensor(data, parents, op)
+        def run():
+            for p, g in zip(parents, rule(out.grad)):
+                p.grad = p.grad + g
+        out._backward = run
+        return out
+    def add(self, other):
+        other = wrap(other)
+        return make(self.data + other.data, (self, other), lambda g: (unbroadcast(g, np.shape(self.data)), unbroadcast(g, np.shape(other.data))), "+")
+    def multiply(self, other):
+        other = wrap(other)
+        return make(self.data * other.data, (self, other), lambda g: (unbroadcast(g*other.data, np.shape(self.data)), unbroadcast(g*self.data, np.shape(other.data))), "*")
+    def matmul(self, other): return make(self.data @ other.data, (self, other), lambda g: (g @ other.data.T, self.data.T @ g), "@")
+    def transpose(self): return make(self.data.T, (self,), lambda g: (g.T,), "T")
+    def relu(self): return make(np.maximum(self.data, 0), (self,), lambda g: (g*(self.data > 0),), "relu")
+    def exp(self):
+        e = np.exp(self.data)
+        return make(e, (self,), lambda g: (g*e,), "exp")
+    def log(self): return make(np.log(self.data), (self,), lambda g: (g/self.data,), "log")
+    def power(self, n): return make(self.data**n, (self,), lambda g: (g*n*self.data**(n-1),), "**")
+    def sum(self, axis=None): return make(self.data.sum(axis=axis, keepdims=axis is not None), (self,), lambda g: (g*np.ones_like(self.data),), "sum")
+    Tensor.__add__, Tensor.__mul__, Tensor.__matmul__, Tensor.T = add, multiply, matmul, property(transpose)
+    Tensor.relu, Tensor.exp, Tensor.log, Tensor.__pow__, Tensor.sum = relu, exp, log, power, sum
+""",
+    (
+        "no unbroadcast",
+        "lambda g: (unbroadcast(g, np.shape(self.data)), unbroadcast(g, np.shape(other.data)))",
+        "lambda g: (g, g)",
+    ),
+    ("mul swap", "unbroadcast(g*other.data, np.shape(self.data))", "unbroadcast(g*self.data, np.shape(self.data))"),
+    ("matmul order", "self.data.T @ g", "g.T @ self.data"),
+    ("matmul no T", "g @ other.data.T", "g @ other.data"),
+    ("T", "lambda g: (g.T,)", "lambda g: (g,)"),
+    ("relu", "g*(self.data > 0)", "g"),
+    ("exp", "(g*e,)", "(g*self.data,)"),
+    ("log", "(g/self.data,)", "(g*self.data,)"),
+    ("pow", "g*n*self.data**(n-1)", "g*n*self.data**n"),
+    ("overwrites", "p.grad = p.grad + g", "p.grad = g + 0*p.grad"),
+    ("sum mean", "g*np.ones_like(self.data)", "g*np.ones_like(self.data)/self.data.size"),
+    ("no keepdims", "keepdims=axis is not None", "keepdims=False"),
+)
+a(
+    "14.d",
+    """
+import numpy as np
+def network_gradients(chars, targets, C, W1, b1, gamma, beta, W2, b2):
+    n = len(chars)
+    emb = C[chars]; e = emb.reshape(n, -1)
+    h = e @ W1.T + b1
+    std = np.sqrt(h.var(axis=0) + 1e-5)
+    h_hat = (h - h.mean(axis=0)) / std
+    y = gamma * h_hat + beta
+    a = np.tanh(y)
+    z = a @ W2.T + b2
+    G = {}
+    p = np.exp(z - z.max(1, keepdims=True)); p /= p.sum(1, keepdims=True)
+    p[np.arange(n), targets] -= 1
+    G["z"] = p / n
+    G["W2"], G["b2"], G["a"] = G["z"].T @ a, G["z"].sum(0), G["z"] @ W2
+    G["y"] = G["a"] * (1 - a**2)
+    G["gamma"], G["beta"] = (G["y"] * h_hat).sum(0), G["y"].sum(0)
+    u = G["y"] * gamma
+    G["h"] = (u - u.mean(0) - h_hat * (u * h_hat).mean(0)) / std
+    G["W1"], G["b1"], G["e"] = G["h"].T @ e, G["h"].sum(0), G["h"] @ W1
+    G["C"] = np.zeros_like(C)
+    np.add.at(G["C"], chars, G["e"].reshape(emb.shape))
+    return G
+""",
+    ("C last wins", 'np.add.at(G["C"], chars, G["e"].reshape(emb.shape))', 'G["C"][chars] = G["e"].reshape(emb.shape)'),
+    ("C no dup", 'np.add.at(G["C"], chars, G["e"].reshape(emb.shape))', 'G["C"][chars] += G["e"].reshape(emb.shape)'),
+    ("no n", "p / n", "p"),
+    ("bn constant stats", "(u - u.mean(0) - h_hat * (u * h_hat).mean(0)) / std", "u / std"),
+    ("bn no mean", "u - u.mean(0) - h_hat", "u - h_hat"),
+    ("tanh y", "1 - a**2", "1 - y**2"),
+    ("W2 T", 'G["z"].T @ a', '(G["z"].T @ a)[:, ::-1]'),
+    ("gamma", '(G["y"] * h_hat).sum(0)', '(G["y"] * h).sum(0)'),
+    ("beta mean", 'G["y"].sum(0)\n    u', 'G["y"].mean(0)\n    u'),
+    ("h rows", "u.mean(0)", "u.mean(1, keepdims=True)"),
+    ("var n-1", "h.var(axis=0)", "h.var(axis=0, ddof=1)"),
+)
+a(
+    "01.c",
+    """
+def fooled(x):
+    return (x * 1e5).sin()
+""",
+    ("smooth", "1e5", "1e1"),
+)
+a(
+    "01.c",
+    """
+def fooled(x):
+    return ((x * 2e6).cos() * 1e-3 + x) * 2
+""",
+    ("tiny", "1e-3", "1e-12"),
+    ("cancel", "* 1e-3", "* 0"),
 )
