@@ -534,7 +534,7 @@ class Finder:
         """The forms of the whole program; None if it has none, or if that is not certain."""
         loss = self.loss()
         end = loss.logits if loss else self.root
-        while not loss and self.operation(end) and self.functions[end] not in PRODUCTS | ACTIVATIONS | NORMS:
+        while not loss and self.operation(end) and self.functions[self.peel(end)] not in PRODUCTS | ACTIVATIONS | NORMS:
             alive = [p for p in self.parents[end] if self.live[p]]
             if len(alive) != 1:
                 break

@@ -14,8 +14,7 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from minigrad.tracing.forms import Attention, CrossEntropy, Finder, Forms, Lane, Layer, Layers, Link, Recurrence
 
-from .names import Names, module_of, short
-from .stages import counted
+from .names import Names, counted, module_of, short
 
 SIZES = (30, 28, 26, 24, 22, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
 MONO, SANS = 7.3, 6.2  # pixels of a character
@@ -36,6 +35,7 @@ class Sheet(TypedDict):
     lead: NotRequired[list[int]]  # how much further the next sample begins, how many there are, and the same for heads
     turn: NotRequired[bool]  # rows are drawn as columns
     label: NotRequired[tuple[float, float, str, str]]  # x, y, anchor, text
+    plain: NotRequired[bool]  # no ∂ before the name: there is no room
     ghosts: NotRequired[int]  # sheets behind it
     wrap: NotRequired[list[int]]  # rows and columns of a tensor that is stretched over the sheet
     prob: NotRequired[list[int]]  # probabilities, as blue: the node of the targets, and how many rows a sample has
@@ -267,7 +267,7 @@ class Figures:
         out: dict[str, list[Figure]] = {}
         for key, make in wholes.items():
             out[key] = []
-            for w in widths:
+            for w in widths if not key else widths[::2]:
                 new = make(w)
                 if out[key] and new["w"] > w and out[key][-1]["w"] > w:
                     out[key][-1] = new
@@ -368,7 +368,8 @@ class AttentionFigure(Draw):
         if not of:
             return -1
         x, below = of[0], finder.peel(of[0])
-        return below if len(finder.shape(below)) > len(finder.shape(x)) else x
+        x = below if len(finder.shape(below)) > len(finder.shape(x)) else x
+        return x if self.o.shapes[x][-2:-1] == [self.rows] else -1  # else its rows are no queries
 
     def _others(self, role: str) -> list[int]:
         """The same tensor of the other heads."""
@@ -383,30 +384,43 @@ class AttentionFigure(Draw):
 
         return [of(head) for head in self.a.heads]
 
+    def _over(self, n: int, role: str, columns: int, c: float) -> float:
+        """How far the name of a sheet reaches beyond it."""
+        return max(0.0, (len(self._called(n, role)) + 2) * MONO - columns * c)
+
+    def _gaps(self, c: float) -> dict[str, float]:
+        """What is between the sheets of a row: at least as much as their names need."""
+        g: dict[str, float] = {**self.GAPS, **({"x": 46, "q": 22, "out": 34, "then": 46} if self.narrow else {})}
+        over = self._over(self.scores, "scores", self.keys, c)
+        g["q"] = max(g["q"], self._over(self.a.q, "q", self.d, c) + 2)
+        if self.masked >= 0:
+            g["mask"] = max(g["mask"], 2 * (over + 19))
+            over = self._over(self.masked, "masked", self.keys, c)
+        else:
+            g["mask"] = 0
+        g["weights"] = max(g["weights"], over + 4)
+        g["out"] = max(g["out"], self._over(self.a.weights, "weights", self.keys, c) + 4)
+        g["then"] = max(g["then"], 2 * (self._over(self.a.out, "out", self.dv, c) + 14)) if self.wide["then"] else 0
+        g["x"] = g["x"] if self.wide["x"] else 0
+        return g
+
     def _total(self, c: float) -> float:
-        g, masked = self.GAPS, self.masked >= 0
-        cells = self.wide["x"] + self.d + self.keys * (3 if masked else 2) + self.dv + self.wide["then"]
-        gaps = (
-            (g["x"] if self.wide["x"] else 0)
-            + g["q"]
-            + (g["mask"] if masked else 0)
-            + g["weights"]
-            + g["out"]
-            + (g["then"] if self.wide["then"] else 0)
-        )
-        return cells * c + gaps + 14
+        cells = self.wide["x"] + self.d + self.keys * (3 if self.masked >= 0 else 2) + self.dv + self.wide["then"]
+        return cells * c + sum(self._gaps(c).values()) + 14
 
     def _first_row(self, c: float) -> float:
-        return (
-            (self.wide["x"] + self.d + self.keys * (2 if self.masked >= 0 else 1)) * c
-            + (46 if self.wide["x"] else 0)
-            + 22
-            + 52
-            + 10
+        g, masked = self._gaps(c), self.masked >= 0
+        columns = self.wide["x"] + self.d + self.keys * (2 if masked else 1)
+        over = (
+            self._over(self.masked, "masked", self.keys, c)
+            if masked
+            else self._over(self.scores, "scores", self.keys, c)
         )
+        return columns * c + g["x"] + g["q"] + g["mask"] + max(over, 10) + 4
 
     def _second_row(self, c: float) -> float:
-        return (self.keys + self.dv + self.wide["then"]) * c + 30 + (46 if self.wide["then"] else 0) + 24
+        g = self._gaps(c)
+        return (self.keys + self.dv + self.wide["then"]) * c + g["out"] + g["then"] + 48
 
     def _place(self) -> None:
         narrow = self.narrow
@@ -417,9 +431,7 @@ class AttentionFigure(Draw):
         )
         gaps = 6 if self.wide["x"] else 5
         stretch = 0.0 if narrow else min(34.0, max(0.0, (self.w - 8 - self._total(c)) / gaps))
-        g = {k: v + stretch for k, v in self.GAPS.items()}
-        if narrow:
-            g |= {"x": 46, "q": 22, "mask": 52, "out": 30, "then": 46}
+        g = {k: v + stretch for k, v in self._gaps(c).items()}
         half = 26 if not self.one and self.x >= 0 else 8
         d, gs, keys = self.d, self.gs, self.keys
         above = 48 + 2 * gs
@@ -447,21 +459,9 @@ class AttentionFigure(Draw):
         below = self.y
         if narrow:
             below = self.y + self.rows * c + max(keys * c + 62 + 2 * gs, 84)
-            turn = self.y + self.rows * c + 26
-            self.wire(
-                p(
-                    "M",
-                    x + 2,
-                    mid,
-                    "h5q5 0 5 5V",
-                    turn - 6,
-                    "q0 6 -6 6H20q-6 0 -6 6V",
-                    below + self.rows * c / 2 - 6,
-                    "q0 6 6 6H22",
-                ),
-                before,
-                self.a.weights,
-            )
+            turn, end = self.y + self.rows * c + 26, below + self.rows * c / 2 - 6
+            way = p("M", x + 2, mid, "h5q5 0 5 5V", turn - 6, "q0 6 -6 6H20q-6 0 -6 6V", end, "q0 6 6 6H22")
+            self.wire(way, before, self.a.weights)
             x = 24.0
         else:
             self.wire(p("M", x + 3, mid, "H", x + g["weights"] - 3), before, self.a.weights)
@@ -520,7 +520,9 @@ class AttentionFigure(Draw):
         self.sign(
             "ground", x - c * cell / 2 - 4, y - r * cell / 2 - 4, n, w=round(c * cell + 8, 1), h=round(r * cell + 8, 1)
         )
-        return self.sheet(n, x - c * cell / 2, y - r * cell / 2, cell, label=label, sub="", mid=True, alone=True)
+        place = self.sheet(n, x - c * cell / 2, y - r * cell / 2, cell, label=label, sub="", mid=True, alone=True)
+        self.sheets[-1]["plain"] = True
+        return place
 
     def _projections(self, first: Place, q: Place, kt: Place, v: Place, scores: Place, mid: float) -> None:
         a, o, gs = self.a, self.o, self.gs
@@ -550,24 +552,25 @@ class AttentionFigure(Draw):
         cell = max(1.6, min(7.0, self.c * 0.45, 30 / size if size else 7, 56 / size))
         if "q" in weights:
             self.wire(p("M", first.right + 3, mid, "H", q.x - 4), self.x, made["q"])
-            self._chip(weights["q"], (first.right + q.x) / 2, mid, cell, self._weight(weights["q"]))
+            self._chip(weights["q"], (first.right + q.x) / 2, mid, cell, self._weight(weights["q"], "q"))
         if "k" in weights:
             at = first.right - self.c * 1.5
             self.wire(p("M", at, self.y - 3, "V", over + 7, "q0 -7 7 -7H", kt.x - 4), self.x, made["k"])
-            self._chip(weights["k"], (max(at, q.x - 20) + kt.x) / 2, over, cell, self._weight(weights["k"]))
+            self._chip(weights["k"], (max(at, q.x - 20) + kt.x) / 2, over, cell, self._weight(weights["k"], "k"))
         if "v" in weights and not self.narrow:
             at = first.x + self.c * 1.5 + 12
             self.wire(p("M", at, self.y - 3, "V", high + 7, "q0 -7 7 -7H", v.x - 4), self.x, made["v"])
-            self._chip(weights["v"], (scores.right + v.x) / 2, max(high, 40), cell, self._weight(weights["v"]))
+            self._chip(weights["v"], (scores.right + v.x) / 2, max(high, 40), cell, self._weight(weights["v"], "v"))
         elif "v" in weights:
             r, c = o.shapes[weights["v"]][-2:]
             at = v.right + 34 + c * cell / 2
             self.wire(p("M", at + c * cell / 2 + 24, v.mid, "H", v.right + 4), self.x, made["v"])
-            self._chip(weights["v"], at, v.mid, cell, self._weight(weights["v"]))
+            self._chip(weights["v"], at, v.mid, cell, self._weight(weights["v"], "v"))
             self.text(at + c * cell / 2 + 28, v.mid + 4, "x", "m")
 
-    def _weight(self, n: int) -> str:
-        return short(self.o.name(n)).replace(".weight", "").removeprefix("…").split(".")[-1]
+    def _weight(self, n: int, role: str) -> str:
+        name = short(self.o.name(n)).replace(".weight", "").removeprefix("…").removesuffix("ᵀ").split(".")[-1]
+        return name if len(name) <= 6 and name != "parameter" else f"W{role}"
 
     def _ends(self, out: Place, below: float) -> None:
         o, c = self.o, self.c
@@ -584,7 +587,7 @@ class AttentionFigure(Draw):
                     x + gap / 2 + self.gs / 2,
                     mid,
                     max(1.6, min(5.0, (gap - self.gs - 20) / k, 56 / r)),
-                    self._weight(self.last.factor),
+                    self._weight(self.last.factor, "o"),
                 )
             out = self.sheet(self.end, x + gap, below, c, sub=f"{self.rows} × {self.wide['then']}")
         if self.inner:
@@ -638,10 +641,14 @@ class LayersFigure(Draw):
         module = module_of(self.o.finder.nodes[layer.op]).split(".")[-1]
         if node["named"]:
             return node["label"]
-        return layer.function if layer.kind == "activation" else module or ("norm" if layer.kind == "norm" else "z")
+        return layer.function if layer.kind == "activation" else module or {"linear": "z"}.get(layer.kind, layer.kind)
 
     def wide(self, k: int, c: float) -> float:
-        return max(self.o.shapes[self.columns[k][0]][-1] * c, len(self.columns[k][2]) * MONO + 1)
+        n, _, name = self.columns[k]
+        columns = self.o.shapes[n][-1]
+        return max(
+            columns * c, (len(name) + 2) * MONO - self.GAP / 2, len(f"{self.rows} × {columns}") * SANS - self.GAP / 2
+        )
 
     def total(self, c: float) -> float:
         cells = sum(self.wide(k, c) for k in range(len(self.columns))) + self.classes * c
@@ -778,8 +785,8 @@ class LayersFigure(Draw):
         if self.cross:
             self.probabilities(before.right + 40, before.y, c, self.rows, before)
         elif not self.inner:
-            self.wire(p("M", before.right + 3, before.mid, "H", self.w - 98), before.n, o.finder.root)
-            self.loss(self.w - 96, before.mid, 92)
+            self.wire(p("M", 16, before.y + before.h + 18, "V", y - 8), before.n, o.finder.root)
+            self.loss(4, y + 18, 92)
 
 
 class PlanesFigure(LayersFigure):
@@ -814,16 +821,22 @@ class PlanesFigure(LayersFigure):
     def across(self) -> None:
         shape = self.o.shapes
         tail = sum(
-            max(14, shape[x.factor][-1] * 10) + 40 for _, x, _ in self.dense if x is not None and x.kind == "linear"
+            44 + max(9 * shape[x.factor][-1], min(14 * shape[x.factor][-1], 140))
+            for _, x, _ in self.dense
+            if x is not None and x.kind == "linear"
         )
+
+        ends = 96 + max(self.classes * self._cross_cell() + 12, 60) if self.cross else 120
 
         def wide(c: float) -> float:
             if max(self.shown[n] * (shape[n][2] * c + 14) for n, *_ in self.planes) > 440 and c > 4:
                 return 1e9
             gaps = sum(34 + (self._kernel(x)[3] * c + 24 if self._kernel(x) else 0) for _, x, _ in self.planes[1:])
-            return sum(shape[n][3] * c for n, *_ in self.planes) + gaps + tail + (170 if self.cross else 110)
+            return sum(self._column_wide(n, x, name, c) for n, x, name in self.planes) + gaps + tail + ends
 
         c = largest(wide, self.w - 8, SIZES[9:])
+        if wide(c) > self.w - 8:
+            return self.down()
         extra = min(30.0, max(0.0, (self.w - 8 - wide(c)) / (len(self.planes) + len(self.dense))))
         high = max(self.shown[n] * (shape[n][2] * c + 14) - 14 for n, *_ in self.planes)
         x, top = 4.0, 26.0
@@ -833,8 +846,16 @@ class PlanesFigure(LayersFigure):
             if before:
                 x += 34 + extra + (kernel[3] * c + 24 if kernel else 0)
             before = self._column(n, layer, name, x, top, c, high, before)
-            x += shape[n][3] * c
+            x += self._column_wide(n, layer, name, c)
         self._dense(x, top, high, before, extra)
+
+    def _column_wide(self, n: int, layer: Layer | None, name: str, c: float) -> float:
+        """Pixels of a column of planes: its words must have room."""
+        words = max((len(self._name(layer, name, n)) + 2) * MONO, len(self._sub(n)) * SANS) - 30
+        return max(self.o.shapes[n][3] * c, words)
+
+    def _cross_cell(self) -> float:
+        return 18 if self.cross and product(self.o.shapes[self.cross.logp][:-1]) <= 4 else 10
 
     def _column(
         self, n: int, layer: Layer | None, name: str, x: float, top: float, c: float, high: float, before: list[Place]
@@ -908,8 +929,7 @@ class PlanesFigure(LayersFigure):
     def _finish(self, x: float, last: Place) -> None:
         if self.cross:
             rows = product(self.o.shapes[self.cross.logp][:-1])
-            c = 18 if rows <= 4 else 10
-            self.probabilities(max(last.right, x) + 40, last.y, c, rows, last)
+            self.probabilities(max(last.right, x) + 40, last.y, self._cross_cell(), rows, last)
         elif not self.inner:
             at = min(self.w - 94, last.right + 34)
             self.wire(p("M", last.right + 3, last.mid, "H", at - 2), last.n, self.o.finder.root)
@@ -930,8 +950,14 @@ class PlanesFigure(LayersFigure):
         c = largest(wide, self.w, SIZES[15:])
         y, before = 26.0, list[Place]()
         for n, layer, name in self.planes:
-            x, here = 4.0, []
+            x, here = 4.0, list[Place]()
             kernel = self._kernel(layer)
+            called, sized = self._name(layer, name, n), self._sub(n)
+            words = max((len(called) + 2) * MONO, len(sized) * SANS)
+            row = 4 + self.shown[n] * (shape[n][3] * c + 12 + (kernel[3] * c + 6 if kernel else 0))
+            beside = (
+                before and words > shape[n][3] * c - 16 and row + words < self.w
+            )  # else a wire would run through them
             for k in range(self.shown[n]):
                 if kernel:
                     assert layer
@@ -943,16 +969,19 @@ class PlanesFigure(LayersFigure):
                     y,
                     c,
                     plane=k,
-                    label="" if k else self._name(layer, name, n),
-                    sub="" if k else self._sub(n),
+                    label="" if k or beside else called,
+                    sub="" if k or beside else sized,
                     alone=True,
                 )
                 here.append(one)
                 x = one.right + 12
+            if beside:
+                self.text(x, here[-1].mid - 3, called, "m")
+                self.text(x, here[-1].mid + 13, sized, "s")
             for k, to in enumerate(here if before else []):
                 assert layer
                 a = before[k] if len(before) == len(here) else before[0]
-                at, to_x = a.x + a.w * 0.8, to.centre + 14
+                at, to_x = a.right - 6, to.right - 8
                 way = p("M", at, a.y + a.h + 3, "C", at, a.y + a.h + 26, to_x, to.y - 30, to_x, to.y - 4)
                 self.wire(way, a.n, layer.op)
             before = here
@@ -974,21 +1003,11 @@ class PlanesFigure(LayersFigure):
                 sub=f"{k} × {r}",
                 alone=True,
             )
-            self.wire(
-                p(
-                    "M",
-                    24,
-                    last.y + last.h + (18 if last.n in dict((m, 1) for m, *_ in self.planes) else 18),
-                    "V",
-                    y - 19,
-                ),
-                last.n,
-                layer.op,
-            )
+            self.wire(p("M", last.right - 6, last.y + last.h + 3, "V", y - 4), last.n, layer.op)
             y += k * 12 + 50
             rows = shape[n][-2] if len(shape[n]) > 1 else 1
             last = self.sheet(n, 4, y, min(22, (self.w - 230) / k), 18 if rows <= 4 else 10, label=name, sub="")
-            self.wire(p("M", 24, y - 34, "V", y - 19), layer.factor, layer.op)
+            self.wire(p("M", last.right - 6, y - 46, "V", y - 4), layer.factor, layer.op)
             y += last.h + 40
         self._finish(last.right, last)
 
@@ -1016,7 +1035,7 @@ class RecurrenceFigure(Draw):
         self.long = self._long(f.turns[0].state)
         self.xs = f.turns[1].x if f.turns[1].x >= 0 else f.turns[0].x
         self.lanes = [row for row in f.lanes if len(row) == n]
-        self.right = 0 if self.small else (96 if w < 700 else 146) if self.cross else 100
+        self.right = 12 if self.small else (96 if w < 700 else 146) if self.cross else 100
         self.left = 34 if self.small else 52
         room = w - self.left - self.right
         show = min(n, int(room / (17 if self.small else 26)))
@@ -1036,34 +1055,32 @@ class RecurrenceFigure(Draw):
     def _weights(self) -> None:
         f, o, small = self.f, self.o, self.small
         shapes = [(i, (o.shapes[i][-2] if len(o.shapes[i]) > 1 else 1), self._long(i)) for i in f.parameters]
-        wide = max((c for _, _, c in shapes), default=1)
-        cell = max(
-            2.0,
-            min(
-                5.0 if small else 9.0,
-                (self.w - self.left - 40) / max(1, sum(c for *_, c in shapes)) if small else 9.0,
-                200 / wide,
-                96 / max(r for _, r, _ in shapes) if shapes else 9,
-            ),
-        )
+        x = self.left + (0 if small else 6.0)
+        gap, end = (14, self.w - 4) if small else (30, self.w - self.right)
+        names = [short(o.name(i)).removeprefix("…") for i, *_ in shapes]
+
+        def row(cell: float, named: bool = True) -> float:
+            words = [(len(name) + 2) * MONO if named else 0.0 for name in names]
+            return x + sum(max(c * cell, word) + gap for (_, _, c), word in zip(shapes, words, strict=True)) - gap
+
+        tallest = max((r for _, r, _ in shapes), default=1)
+        sizes = [
+            min(size, max(2.0, 96 / tallest))
+            for size in ((5, 4, 3, 2, 1.5) if small else (9, 8, 7, 6, 5, 4, 3, 2, 1.5))
+        ]
+        named = row(sizes[-1]) <= end  # else there is no room for names
+        cell = next((size for size in sizes if row(size, named) <= end), sizes[-1])
         self.cell = cell
-        high = max((r * cell for _, r, _ in shapes), default=0)
-        self.top, x = 22.0, self.left + (0 if small else 6.0)
-        self.foot = self.top + high
+        self.top, self.foot = 22.0, 22.0 + tallest * cell
         self.bus = self.foot + 30
-        row_start = x
         state = f.turns[0].state
         self.last_weight = x
-        for i, r, c in shapes:
-            name = short(o.name(i))
-            wide_ = max(c * cell, len(name) * 7.4)
-            if x > row_start and x + wide_ > self.w - (4 if small else 4):
-                break  # the others have no room
-            self.sheet(i, x, self.foot - r * cell, cell, label=name, sub="", alone=True)
+        for (i, r, c), name in zip(shapes, names, strict=True):
+            self.sheet(i, x, self.foot - r * cell, cell, label=name if named else "", sub="", alone=True)
             self.wire(p("M", x + c * cell / 2, self.foot + 3, "V", self.bus), i, state)
             self.last_weight = x + c * cell / 2
-            x += wide_ + (14 if small else 30)
-        room = self.w - (self.right + 12 if self.cross and not small else 12) - x - (96 if small else 0)
+            x += max(c * cell, (len(name) + 2) * MONO if named else 0) + gap
+        room = min(self.w - 12, self.left + len(self.list) * self.pitch if self.tail else self.w - 12) - x
         n = len(f.turns)
         if room > 92:
             long_ = room > 185
@@ -1074,8 +1091,8 @@ class RecurrenceFigure(Draw):
 
     def _label(self, name: str, t: int) -> str:
         n = len(self.f.turns)
-        wide = self.pitch >= 43 or (self.pitch >= 21 and (n - 1 - t) % 2 == 0)
-        return (name if t == n - 1 else counted(name, t + 1)) if wide else ""
+        every = math.ceil((len(counted(name, n)) + 2) * MONO / self.pitch)
+        return (name if t == n - 1 else counted(name, t + 1)) if (n - 1 - t) % every == 0 else ""
 
     def _row(self) -> None:
         f, o, c, cw = self.f, self.o, self.c, self.cw
@@ -1173,7 +1190,9 @@ class RecurrenceFigure(Draw):
         mid = self.y + self.long * self.c / 2
         layer = next((x for x in reversed(self.tail.layers) if x.factor >= 0), None) if self.tail else None
         if self.small:
-            return self.loss(w - 92, self.foot - 26 if self.foot > 60 else 48, 88)
+            y = self.h + 34
+            self.wire(p("M", last.right + 3, mid, "H", w - 4, "V", y - 28), last.n, o.finder.root)
+            return self.loss(w - 92, y, 88)
         if not layer:
             self.wire(p("M", last.right + 3, mid, "H", w - 90), last.n, o.finder.root)
             return self.loss(w - 88, mid, 86)
@@ -1183,16 +1202,10 @@ class RecurrenceFigure(Draw):
         y = mid - k * c / 2
         self.wire(p("M", last.right + 3, mid, "H", x - 4), last.n, layer.op)
         r, columns = o.shapes[layer.factor][-2:]
-        cell = min(self.cell, (w - x - 8) / columns, 96 / r)
-        self.sheet(
-            layer.factor,
-            x,
-            self.foot - r * cell,
-            cell,
-            label=short(o.name(layer.factor)).split(".")[-1],
-            sub="",
-            alone=True,
-        )
+        cell = min(self.cell, (w - x - 8) / columns, (self.foot - 22) / r)
+        name = short(o.name(layer.factor)).split(".")[-1]
+        room = w - x > (len(name) + 2) * MONO
+        self.sheet(layer.factor, x, self.foot - r * cell, cell, label=name if room else "", sub="", alone=True)
         self.wire(p("M", x + 8, self.foot + 3, "V", y - 20), layer.factor, layer.op)
         here = self.sheet(
             layer.op,
@@ -1221,7 +1234,7 @@ class RecurrenceFigure(Draw):
                 sheet["label"] = (x - 6, y - 6, "start", "softmax")
             self.sheets.append(sheet)
             self.wire(p("M", here.right + 3, mid, "H", x - 4), layer.op, self.cross.logp)
-            self.loss(w - 92, y + k * c + 44, 90)
+            self.loss(min(w - 92, x - 36), y + k * c + 44, 90)
             self.wire(p("M", x + 9, y + k * c + 3, "V", y + k * c + 17), self.cross.logp, o.finder.root)
         else:
             end = y + k * c + 48
@@ -1453,7 +1466,7 @@ class LaneFigure(LayersFigure):
                 self.wire(p("M", from_, y - 36, "V", y - 20), before, layer.op)
             else:
                 self.wire(p("M", x2 - 30, here.mid, "H", x2 - 4), before, layer.op)
-            before, x2 = n, here.right + 34
+            before, x2 = n, max(here.right + 34, here.x + (len(self._named(layer, n)) + 3) * MONO)
         if self.cross:
             c2 = max(5.0, min(10.0, (w - x2 - 110) // self.classes))
             self.probabilities(x2, y, c2, t, Place(before, x2 - 34, y, 0, t * c2), 50)

@@ -11,9 +11,17 @@ import re
 from minigrad.tracing.forms import Attention, Finder, Forms, Lane, Layer, Layers, Recurrence
 from minigrad.tracing.schema import Node
 
+SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 MADE_UP = re.compile(r"\bv\d+\b(\[\d+\])?")
+USUAL = {"addmm": "linear", "mm": "product", "bmm": "product", "convolution": "conv", "convolution_bias": "conv",
+         "native_layer_norm": "norm", "native_batch_norm": "norm", "rms_norm": "norm"}  # fmt: skip
 LONGEST = 26  # characters of an expression in place of a name
 NESTED = 6  # names put into names
+
+
+def counted(name: str, k: int) -> str:
+    """h with its number in time: h₃."""
+    return re.sub("[₀-₉]+$", "", name) + str(k).translate(SUBSCRIPT)
 
 
 def short(text: str, room: int = 16) -> str:
@@ -27,8 +35,9 @@ def short(text: str, room: int = 16) -> str:
 
 
 def module_of(node: Node) -> str:
-    """The innermost module call that a node was made in, without the number of the call."""
-    return re.sub(r" \(call \d+\)$", "", (node.get("inside") or [""])[-1])
+    """The innermost module call that a node was made in, without the number of the call; "" if nothing leads to the module."""
+    name = re.sub(r" \(call \d+\)$", "", (node.get("inside") or [""])[-1])
+    return "" if " " in name else name
 
 
 class Names:
@@ -72,6 +81,13 @@ class Names:
             self._give(figure.joined, "joined heads")
         elif isinstance(figure, Layers):
             self._of_layers(figure.layers)
+        elif isinstance(figure, Recurrence):
+            for states, usual in ([turn.state for turn in figure.turns], "h"), *((row, "c") for row in figure.lanes):
+                last = self.nodes[states[-1]]
+                name = last["label"] if last["named"] and last["label"].isidentifier() else usual
+                self._give(states[-1], name)
+                for t, state in enumerate(states):
+                    self._give(state, counted(name, t + 1))
         elif isinstance(figure, Lane):
             functions = {self.finder.functions[self.finder.peel(p)] for p in self.finder.parents[figure.start]}
             if "embedding" in functions and len(functions) <= 2:
@@ -159,4 +175,4 @@ class Names:
         said = self.expression(i) if node["expr"] and self._depth <= NESTED else ""
         if said and len(said) < LONGEST and not MADE_UP.search(said):
             return said
-        return module_of(node) or finder.functions[i] or "…"
+        return module_of(node) or USUAL.get(finder.functions[i], finder.functions[i]) or "…"

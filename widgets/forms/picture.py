@@ -190,7 +190,9 @@ def _sheet(sheet: Sheet, now: Moment) -> list[str]:
     if "label" in sheet:
         lx, ly, anchor, text = sheet["label"]
         back = kind in ("gradient", "part") and not prob
-        out.append(_text(lx, ly, f"{'∂ ' if back else ''}{text}", "m d" if back else "m", anchor))
+        out.append(
+            _text(lx, ly, f"{'∂ ' if back and not sheet.get('plain') else ''}{text}", "m d" if back else "m", anchor)
+        )
     return out
 
 
@@ -207,10 +209,10 @@ def _loss(sign: Sign, state: str, now: Moment) -> list[str]:
     )
     out = [
         _rect(x, y, w, sign["h"], f"cd {state}", 8),
-        _text(x + 10, y + 19, t if len(t) <= 9 else t[:8] + "…", "m b"),
+        _text(x + 10, y + 19, t if len(t) <= (w - 46) / 7.3 else t[: int((w - 54) / 7.3)] + "…", "m b"),
         _text(x + 10, y + 39, said, "m v"),
     ]
-    return [*out, _text(x + w - 8, y + 39, "∂ 1", "m d", "end")] if state == "gr" else out
+    return [*out, _text(x + w - 8, y + 19, "∂ 1", "m d", "end")] if state == "gr" else out
 
 
 def _curve(sign: Sign, state: str, now: Moment) -> list[str]:
@@ -267,7 +269,7 @@ def _norms(sign: Sign, state: str, now: Moment) -> list[str]:
             continue
         top = place(v) if v > 0 else y + h
         out.append(_rect(at_x - cw / 2, top, cw, max(1, y + h - top), "no"))
-        out += [_text(at_x, top - 4, fmt(v, 2), "s", "middle")] if written else []
+        out += [_text(at_x, top - 4, fmt(v, 2, v < 0.01), "s", "middle")] if written else []
     for row in sign["nodes"][1:]:
         points = [
             (at_x, place(v))

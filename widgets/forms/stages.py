@@ -6,8 +6,6 @@ inside one part of the figure: while that part is closed, the browser takes them
 
 from __future__ import annotations
 
-import math
-import re
 from typing import Any, TypedDict
 
 import numpy
@@ -18,7 +16,7 @@ from minigrad.tracing.text import json_number
 from minigrad.tracing.trace import fmt
 from minigrad.words import plural
 
-from .names import Names, short
+from .names import Names, counted, short
 
 
 class Stage(TypedDict):
@@ -30,14 +28,6 @@ class Stage(TypedDict):
     back: str
     whole: str  # the sentence of the whole group, at its last stage
     wholeback: str  # the same going back, at its first one
-
-
-SUBSCRIPT, SUPERSCRIPT = (str.maketrans("0123456789-", digits) for digits in ("₀₁₂₃₄₅₆₇₈₉₋", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
-
-
-def counted(name: str, k: int) -> str:
-    """h with its number in time: h₃."""
-    return re.sub("[₀-₉]+$", "", name) + str(k).translate(SUBSCRIPT)
 
 
 class Stages:
@@ -65,8 +55,13 @@ class Stages:
                 )
                 at["nodes"].append(i)
         self.of = {i: k for k, s in enumerate(self.list) for i in s["nodes"]}
+        groups = ["", *(stage["group"] for stage in self.list), ""]
         for k, stage in enumerate(self.list):
-            self._say(k, stage)
+            self._say(stage)
+            if groups[k + 2] == stage["group"]:  # of a run, the sentence about all of it is at the end, on either way
+                stage["whole"] = ""
+            if groups[k] == stage["group"]:
+                stage["wholeback"] = ""
 
     def _first(self) -> int:
         figure = self.forms.figure
@@ -202,7 +197,7 @@ class Stages:
             return f"**{self.name(i)}** has its gradient. Nothing that it was made of needs one."
         return f"**{self.name(i)} passes its gradient back** to {', '.join(to[:3])}{', …' if len(to) > 3 else ''}."
 
-    def _say(self, k: int, stage: Stage) -> None:
+    def _say(self, stage: Stage) -> None:
         stage["say"], stage["back"] = self._forward(stage), self._backward(stage)
         group, figure = stage["group"], self.forms.figure
         mine = [s for s in self.list if s["group"] == group]
@@ -226,23 +221,16 @@ class Stages:
             stage["wholeback"] = (
                 f"**Back through step {t + 1}:** the gradient of {before} is there, and the weights' gradient grows by this step's share."
             )
-        elif group:
-            what = self.name(self.list[k]["main"])
+        elif group and len(mine) > 1:
+            last = self._becomes(mine[-1]["main"])
             stage["whole"] = (
-                f"**{what}** is computed: {plural(count, 'operation')} {group} the figure."
-                if len(mine) > 1
-                else stage["say"]
+                last
+                if group == "after"
+                else f"**{plural(count, 'operation')} before the figure:** {last.replace('**', '')}"
             )
             stage["wholeback"] = (
                 f"**The gradient has gone through the {plural(count, 'operation')} {group} the figure.**"
-                if len(mine) > 1
-                else stage["back"]
             )
-
-
-def norms(arrays: list[Any]) -> list[float]:
-    """Sizes of gradients."""
-    return [math.nan if a is None else float(numpy.sqrt((numpy.asarray(a, float) ** 2).sum())) for a in arrays]
 
 
 def steps_of(stages: list[Stage], root: str) -> list[Any]:

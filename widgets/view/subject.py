@@ -191,7 +191,8 @@ class Subject:
         if pictured:
             self._say_what_became(pictured.became, recording)
         else:
-            self.figured = find(recording, self._whole)
+            with contextlib.suppress(Exception):  # a figure that cannot be laid out is no reason to show nothing
+                self.figured = find(recording, self._whole)
         unused = _of_this_program(self.whole.get("unused", []), self.whole, things, names)
         self.words += [*self.whole.get("notices", ()), *self._missed(unused, self.whole)]
         if recording.same_again and recording.ran and not pictured:

@@ -277,6 +277,7 @@ export interface Sheet {
   lead?: number[];
   turn?: boolean;
   label?: [number, number, string, string];
+  plain?: boolean;
   ghosts?: number;
   wrap?: number[];
   prob?: number[];

@@ -180,7 +180,7 @@ export class Canvas {
     view.frame.setAttribute("class", `mg-fm-frame mg-fm-is-${kind}${opened === n ? " mg-fm-opened" : ""}`);
     for (const ghost of view.ghosts) ghost.classList.toggle("mg-fm-is-gradient", side.kind === "gradient");
     if (view.label && sheet.label) {
-      put(view.label, `${side.kind === "gradient" && !sheet.prob ? "∂ " : ""}${sheet.label[3]}`);
+      put(view.label, `${side.kind === "gradient" && !sheet.prob && !sheet.plain ? "∂ " : ""}${sheet.label[3]}`);
       view.label.classList.toggle("mg-fm-grad", side.kind === "gradient" && !sheet.prob);
     }
     const what = side.kind === "gradient" ? `gradient, size ${fmt(norm(side.numbers), 3)}` : side.kind ? "value" : "not computed yet";
@@ -256,9 +256,9 @@ const SIGNS = {
   ],
   loss: ({ x, y, w = 0, h, t = "", n }, state, { forms }) => [
     s("rect", { x, y, width: w, height: h, rx: 8, class: `mg-fm-card mg-fm-is-${state}` }),
-    s("text", { x: x + 10, y: y + 19, class: "mg-fm-m mg-fm-bold" }, t.length > 9 ? `${t.slice(0, 8)}…` : t),
+    s("text", { x: x + 10, y: y + 19, class: "mg-fm-m mg-fm-bold" }, t.length > (w - 46) / 7.3 ? `${t.slice(0, (w - 54) / 7.3)}…` : t),
     s("text", { x: x + 10, y: y + 39, class: "mg-fm-m mg-fm-value" }, state === "wait" ? "·" : lossText(forms, n)),
-    ...(state === "gradient" ? [s("text", { x: x + w - 8, y: y + 39, class: "mg-fm-m mg-fm-grad", "text-anchor": "end" }, "∂ 1")] : []),
+    ...(state === "gradient" ? [s("text", { x: x + w - 8, y: y + 19, class: "mg-fm-m mg-fm-grad", "text-anchor": "end" }, "∂ 1")] : []),
   ],
   curve: ({ x, y, t = "" }, state) => {
     const f = CURVES[t];
@@ -320,7 +320,7 @@ function drawNorms({ x, y, w = 0, h = 0, xs = [], nodes = [], rows = [] }, forms
     const at = v > 0 ? place(v) : y + h;
     const bar = { x: xs[k] - cw / 2, y: at.toFixed(1), width: cw, height: Math.max(1, y + h - at).toFixed(1), rx: 2 };
     out.push(s("rect", { ...bar, class: "mg-fm-norm" }));
-    if (written) out.push(s("text", { x: xs[k], y: at - 4, class: "mg-fm-s mg-fm-mono", "text-anchor": "middle" }, fmt(v, 2)));
+    if (written) out.push(s("text", { x: xs[k], y: at - 4, class: "mg-fm-s mg-fm-mono", "text-anchor": "middle" }, fmt(v, 2, v < 0.01)));
   }
   for (const row of nodes.slice(1)) {
     const points = row.map((i, k) => [xs[k], now(i)]).filter(([, v]) => v > 0);

@@ -5,7 +5,7 @@ import { isProduct } from "./explain.js";
 /** @import { Figure, Sheet, Words } from "../types" */
 /** @import { Forms } from "./data.js" */
 
-const MONO = 7.3; // pixels of a character
+const [MONO, SANS] = [7.3, 6]; // pixels of a character
 const PRODUCT = [38, 30, 24, 20, 16, 13, 11, 9, 7, 5, 4, 3];
 const FEW = [38, 35, 30, 24, 20, 16, 13, 11, 9, 7, 5, 4, 3];
 const MANY = [24, 20, 16, 13, 11, 9, 7, 5, 4, 3]; // of more than 12 rows
@@ -66,6 +66,12 @@ class Draw {
 function cut(name, room) {
   const most = Math.max(3, Math.floor(room / MONO));
   return name.length <= most ? name : `…${name.slice(1 - most)}`;
+}
+
+/** The beginning of an expression for which there is no room. @param {string} text @param {number} room */
+function head(text, room) {
+  const most = Math.max(3, Math.floor(room / SANS));
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
 /** One operation: a product as a corner, else its operands and its result in one row.
@@ -152,8 +158,7 @@ export function listFigure(forms, ops, w) {
   const lines = [...outer, ...ops];
   const left = Math.min(w * 0.3, 150);
   const wide = Math.max(...lines.map((i) => draw.size(i).c));
-  const said = w > 620 ? 0.34 * w : 0;
-  const cw = largest(FEW, (c) => c * wide, w - left - said - 12);
+  const cw = largest(FEW, (c) => c * wide, (w - left) * 0.6);
   let y = 10;
   for (const i of lines) {
     const { r, c } = draw.size(i);
@@ -162,13 +167,9 @@ export function listFigure(forms, ops, w) {
     const node = forms.node(i);
     draw.text(left - 10, y + high / 2 + 4, cut(node.name, left - 12), "m", "end");
     draw.sheet(i, left, y, cw, ch, "");
-    if (said && node.kind === "operation" && node.expr !== node.name)
-      draw.text(
-        Math.max(left + c * cw + 14, w - said),
-        y + high / 2 + 4,
-        cut(`= ${node.expr}`, w - Math.max(left + c * cw + 14, w - said)),
-        "s",
-      );
+    const after = left + c * cw + 14;
+    if (node.kind === "operation" && node.expr !== node.name && w - after > 60)
+      draw.text(after, y + high / 2 + 4, head(`= ${node.expr}`, w - after), "s");
     y += high + 9;
   }
   return draw.figure();

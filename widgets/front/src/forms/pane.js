@@ -12,10 +12,10 @@ export class FormsPane {
   /** @param {View} view */
   constructor(view) {
     this.view = view;
-    this.where = h("span", {});
+    this.where = h("span", { class: "mg-crumbs" });
     this.choices = h("span", { class: "mg-fm-choices" });
     this.table = h("div", { class: "mg-net-table mg-fm-table", hidden: "" });
-    view.shell.path.append(this.where, this.choices);
+    view.shell.path.prepend(this.where, this.choices);
     view.shell.details.append(this.table);
   }
 

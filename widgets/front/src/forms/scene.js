@@ -347,8 +347,10 @@ export class FormsScene {
 
   /** The sum of the number that is pointed at, in the drawer of its operation. @param {Explained|null} e */
   #writeTerms(e) {
-    const box = this.drawers.querySelector(".mg-fm-terms");
-    if (!box) return;
+    const box = /** @type {HTMLElement|null} */ (this.drawers.querySelector(".mg-fm-terms"));
+    const key = e ? `${e.node} ${e.flat} ${this.step}` : "";
+    if (!box || box.dataset.of === key) return; // a term that is pointed at stays where it is
+    box.dataset.of = key;
     if (!e) return put(box, "Point at a number above, or click it to keep it: its sum of products stands here.");
     const parts = e.terms.some((t) => t.kind === "product") || (e.back && e.terms.length > 1);
     if (!e.terms.length) return put(box, e.text);
@@ -370,8 +372,13 @@ export class FormsScene {
     });
     const more = e.terms.length > shown.length ? [`+ ${e.terms.length - shown.length} more`] : [];
     const scale = e.scale === 1 ? [] : [`, × ${fmt(e.scale, 3)}`];
-    const total = h("span", { class: "mg-fm-term mg-fm-sum" }, e.value === null ? "?" : fmt(e.value, 5));
+    const total = this.#total(e);
     box.replaceChildren(...chips, ...more, ...scale, "=", total);
+  }
+
+  /** The number itself. @param {Explained} e */
+  #total(e) {
+    return h("span", { class: `mg-fm-term mg-fm-sum${e.back ? " mg-fm-sum-b" : ""}` }, e.value === null ? "?" : fmt(e.value, 5));
   }
 
   /** @param {Element} box @param {Explained} e */

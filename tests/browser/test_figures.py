@@ -1,0 +1,211 @@
+"""Figures of programs of Tensors in a browser: each form is stepped, swept, pointed at, opened, resized and used by keyboard.
+
+They are shown in exported pages: the same script and the same state as in JupyterLab, without a server."""
+
+import linecache
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from minigrad.core import provenance
+from tests.engine.form_programs import HEAD, SEEN, UNSEEN
+from widgets import graph
+
+PROGRAMS = {name: code for name, _, code in SEEN + UNSEEN}
+# A program of each form; a sheet of it, one of whose numbers is a sum of so many products; a part that opens.
+FORMS = {
+    "attention": ("attention, mask added", "scores", 4, ""),
+    "layers": ("a Module with fc1 and fc2, relu in forward", "net.fc1", 4, ""),
+    "recurrence": ("LSTM by hand", "h", 0, ""),
+    "lane": ("lane: nn.TransformerEncoder, norm first", "m.layers[0].linear1", 8, "link0"),
+    "planes": ("LeNet", "net[0]", 9, ""),
+}
+LEGIBLE = """() => {
+  const svg = document.querySelector(".mg-fm-figure svg"), stage = document.querySelector(".mg-stage").getBoundingClientRect();
+  const all = [...svg.querySelectorAll("text")].filter((e) => e.textContent.trim());
+  const out = all.filter((e) => parseFloat(getComputedStyle(e).fontSize) < 11).map((e) => `small: ${e.textContent}`);
+  const boxes = all.filter((e) => !e.matches(".mg-fm-cell")).map((e) => [e.textContent, e.getBoundingClientRect()]);
+  for (const [text, b] of boxes) if (b.left < stage.left - 1 || b.right > stage.right + 1) out.push(`outside: ${text}`);
+  boxes.forEach(([one, a], i) => boxes.slice(i + 1).forEach(([other, b]) => {
+    const [x, y] = [Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
+    if (x > 2 && y > 4) out.push(`${one} over ${other}`);
+  }));
+  return out;
+}"""
+
+
+@pytest.fixture
+def figure(browser_context, tmp_path):
+    """Show a program in a page of its own."""
+    provenance.record_lines(True)
+    page = browser_context.new_page()
+    page.set_default_timeout(6000)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+    def show(code, width=1280):
+        space = {"__name__": "program"}
+        linecache.cache["program.py"] = (len(code), None, (HEAD + code).splitlines(keepends=True), "program.py")
+        exec(compile(HEAD + code, "program.py", "exec"), space)
+        view = graph(space["loss"], names={k: v for k, v in space.items() if not k.startswith("_")})
+        page.set_viewport_size({"width": width, "height": 1000})
+        page.goto(view.save(tmp_path / "page.html").as_uri())
+        expect(page.locator(".mg-fm-figure svg")).to_be_visible()
+        return page
+
+    yield show
+    provenance.record_lines(False)
+    page.close()
+    assert errors == []
+
+
+def sheet(page, name):
+    return page.locator(f'.mg-fm-figure .mg-fm-sheet[aria-label^="{name},"]').first
+
+
+def state(page):
+    return page.locator(".mg-root").get_attribute("data-phase"), page.locator(".mg-clock").inner_text()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_it_steps_and_its_gradients_take_the_place_of_its_values(figure, form):
+    program, name, _, _ = FORMS[form]
+    page = figure(PROGRAMS[program])
+    root = page.locator(".mg-root")
+    root.focus()
+    page.keyboard.press("Home")
+    waiting = page.locator(".mg-fm-figure .mg-fm-is-wait").count()
+    assert waiting > 1
+    one = page.locator(".mg-fm-figure .mg-fm-frame").evaluate_all(
+        "all => all.map(e => JSON.stringify(e.getBoundingClientRect()))"
+    )
+    while state(page)[0] == "forward":
+        before = state(page)
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".mg-clock")).not_to_have_text(before[1])
+    assert page.locator(".mg-fm-figure .mg-fm-is-wait").count() == 0
+    assert page.locator(".mg-fm-figure .mg-fm-gpos, .mg-fm-figure .mg-fm-gneg").count() == 0
+    page.keyboard.press("End")
+    expect(page.locator(".mg-fm-figure .mg-fm-gpos").first).to_be_visible()
+    after = page.locator(".mg-fm-figure .mg-fm-frame").evaluate_all(
+        "all => all.map(e => JSON.stringify(e.getBoundingClientRect()))"
+    )
+    assert after == one
+    page.keyboard.press("ArrowLeft")
+    expect(root).to_have_attribute("data-phase", "backward")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_backward_pass_in_one_go(figure, form):
+    page = figure(PROGRAMS[FORMS[form][0]])
+    page.locator(".mg-sweep").click()
+    end = page.locator(".mg-clock").inner_text().split(" / ")[1]
+    expect(page.locator(".mg-clock")).to_have_text(f"{end} / {end}", timeout=12_000)
+    assert page.locator(".mg-fm-figure .mg-fm-is-gradient").count() > 2
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if FORMS[form][2]])
+def test_a_number_shows_what_it_is_made_of_and_opens_to_the_end(figure, form):
+    program, name, terms, part = FORMS[form]
+    page = figure(PROGRAMS[program])
+    if part:
+        page.locator('[data-part="link1"]').click()
+    one = page.locator(f'.mg-fm-sheet[aria-label^="{name},"]').first
+    box = one.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 6, box["y"] + box["height"] - 6)
+    expect(page.locator(".mg-fm-read")).to_contain_text(" × ")
+    assert page.locator(".mg-fm-lit").count() >= 2
+    page.mouse.click(box["x"] + box["width"] - 6, box["y"] + box["height"] - 6)
+    expect(page.locator(".mg-fm-drawer")).to_have_count(2 if part else 1)
+    chips = page.locator(".mg-fm-term[data-term]")
+    assert chips.count() in (terms, terms + 1)  # with a bias
+    said = page.locator(".mg-fm-sum").inner_text()
+    sums = [float(t.replace("−", "-").split("sum ")[-1]) for t in chips.locator("small").all_inner_texts()]
+    factor = 0.5 if "scores" in name else 1  # the scores are scaled
+    assert sums[-1] * factor == pytest.approx(float(said.replace("−", "-")), rel=0.02, abs=2e-3)
+    chips.nth(1).hover()
+    expect(page.locator(".mg-fm-lit").first).to_be_visible()
+    crumbs = page.locator(".mg-crumbs >> visible=true").inner_text()
+    assert crumbs.count("›") == (3 if part else 2) and crumbs.rstrip().endswith("]")
+    page.keyboard.press("Escape")
+    expect(page.locator(".mg-fm-drawer")).to_have_count(1 if part else 0)
+
+
+def test_a_gradient_shows_the_products_it_is_made_of(figure):
+    page = figure(PROGRAMS["attention, mask added"])
+    page.locator(".mg-root").focus()
+    page.keyboard.press("End")
+    box = sheet(page, "q").bounding_box()
+    page.mouse.move(box["x"] + 8, box["y"] + 8)
+    expect(page.locator(".mg-fm-read")).to_contain_text("∂loss/∂q[0, 0]")
+    assert page.locator(".mg-fm-lit-b").count() >= 1 and page.locator(".mg-fm-lit:not(.mg-fm-lit-b)").count() >= 1
+
+
+def test_a_step_of_a_recurrence_opens_as_its_operations(figure):
+    page = figure(PROGRAMS["LSTM by hand"])
+    total = page.locator(".mg-clock").inner_text()
+    sheet(page, "h₂").click()
+    expect(page.locator(".mg-fm-drawer .mg-fm-sheet")).to_have_count(15)
+    assert page.locator(".mg-clock").inner_text() != total, "its operations are stepped one by one now"
+    page.locator(".mg-fm-close").click()
+    expect(page.locator(".mg-clock")).to_have_text(total)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_it_is_legible_at_each_width_and_the_same_again(figure, form):
+    page = figure(PROGRAMS[FORMS[form][0]])
+    drawn = page.locator(".mg-fm-figure svg").evaluate("e => e.outerHTML")
+    for width in (390, 640, 831, 1600, 1280):
+        page.set_viewport_size({"width": width, "height": 1000})
+        page.wait_for_function(
+            "() => document.querySelector('.mg-fm-figure svg').getBoundingClientRect().right <= innerWidth"
+        )
+        for key in ("End", "Home"):
+            page.locator(".mg-root").focus()
+            page.keyboard.press(key)
+            assert page.evaluate(LEGIBLE) == [], width
+    page.wait_for_function(
+        "w => document.querySelector('.mg-fm-figure svg').getAttribute('width') === w",
+        arg=re.search(r'width="(\d+)"', drawn)[1],
+    )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_keyboard_reaches_every_sheet(figure, form):
+    page = figure(PROGRAMS[FORMS[form][0]])
+    page.locator(".mg-root").focus()
+    page.keyboard.press("ArrowDown")
+    seen = set()
+    for _ in range(page.locator(".mg-fm-figure :is(.mg-fm-sheet, .mg-fm-branch)").count()):
+        label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+        assert label and "Enter opens" in label
+        seen.add(label)
+        page.keyboard.press("ArrowDown")
+    assert len(seen) > 3
+    page.keyboard.press("Enter")
+    expect(page.locator(".mg-fm-drawer").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".mg-fm-drawer")).to_have_count(0)
+    assert page.locator('.mg-fm-figure [tabindex="0"]').count() == 1
+
+
+def test_samples_and_heads_are_chosen(figure):
+    page = figure(PROGRAMS["multi-head attention of a list of heads, projected"])
+    cells = lambda: sheet(page, "weights").evaluate("e => e.innerHTML")  # noqa: E731
+    first = cells()
+    page.get_by_role("button", name="head 2 of 2").click()
+    second = cells()
+    assert first != second
+    page.locator(".mg-root").focus()
+    page.keyboard.press("]")
+    expect(page.get_by_role("button", name="sample 2 of 2")).to_have_attribute("aria-pressed", "true")
+    assert cells() != second
+
+
+def test_the_table_has_a_row_for_each_sheet(figure):
+    page = figure(PROGRAMS["attention, mask added"])
+    page.get_by_text("the same as a table").click()
+    rows = page.locator(".mg-fm-table tbody tr")
+    assert rows.count() >= 8 and "6 × 8" not in rows.first.inner_text()
+    assert "weights" in page.locator(".mg-fm-table").inner_text()

@@ -1,0 +1,147 @@
+"""Figures of programs of Tensors: their stages, their numbers, where things stand, and their stored pictures."""
+
+import json
+import linecache
+import re
+
+import numpy
+import pytest
+
+from minigrad.core import provenance
+from minigrad.tracing.tensor_trace import TensorRecording
+from tests.engine.form_programs import HEAD, SEEN, UNSEEN
+from widgets import contract, graph
+from widgets.forms import plan
+from widgets.forms.figures import Figure
+from widgets.forms.picture import Moment, fitting
+
+PROGRAMS = {name: code for name, kind, code in SEEN + UNSEEN if kind}
+FEW = [
+    "attention, mask added",
+    "LSTM by hand",
+    "nanoGPT blocks as functions, three",
+    "LeNet",
+    "three heads in a ModuleList, cat",
+]
+FEW += ["a Module with fc1 and fc2, relu in forward", "nanoGPT with F.scaled_dot_product_attention", "RNN, nn.RNN"]
+
+
+@pytest.fixture(autouse=True)
+def notes():
+    provenance.record_lines(True)
+    yield
+    provenance.record_lines(False)
+
+
+def run(code):
+    space = {"__name__": "program"}
+    name = "program.py"
+    linecache.cache[name] = (len(code), None, (HEAD + code).splitlines(keepends=True), name)
+    exec(compile(HEAD + code, name, "exec"), space)
+    return space
+
+
+def figured(name):
+    space = run(PROGRAMS[name])
+    recording = TensorRecording(space["loss"], space)
+    trace = recording.trace()
+    return plan.find(recording, trace), trace, space
+
+
+def shown(name):
+    space = run(PROGRAMS[name])
+    return graph(space["loss"], names={k: v for k, v in space.items() if not k.startswith("_")}), space
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_each_operation_is_in_one_stage_and_the_end_is_every_gradient(name):
+    figure, trace, space = figured(name)
+    stages = [i for stage in figure.plan["stages"] for i in stage["nodes"]]
+    assert sorted(stages) == [n["id"] for n in trace["nodes"] if n["kind"] == "operation"]
+    end = Moment(figure.plan, figure.numbers, len(figure.trace["steps"]))
+    recording = TensorRecording(space["loss"], space)
+    for i, grad in enumerate(recording.ran.grads):
+        if trace["nodes"][i]["kind"] == "leaf" and grad is not None and grad.size <= plan.MOST:
+            got, more = end.gradient(i)
+            assert not more and numpy.allclose(got, grad.ravel(), rtol=1e-6, atol=1e-9), trace["nodes"][i]["label"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_view_shows_the_numbers_of_its_base(name):
+    figure, trace, space = figured(name)
+    values = TensorRecording(space["loss"], space).values
+    now = Moment(figure.plan, figure.numbers, 1)
+    for i, node in enumerate(figure.plan["nodes"]):
+        if values[i] is not None and "block" not in node and values[i].size:
+            assert numpy.allclose(now.value(i), values[i].ravel(), equal_nan=True), trace["nodes"][i]["label"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_at_each_width_all_is_inside_and_no_made_up_name_is_shown(name):
+    figure, *_ = figured(name)
+    for drawn in (f for fs in (figure.plan["figures"], *figure.plan["parts"].values()) for f in fs):
+        inside(drawn)
+    words = [n["name"] for n in figure.plan["nodes"]] + [s["say"] + s["back"] for s in figure.plan["stages"]]
+    assert not [w for w in words if re.search(r"\bv\d+\b", w) and "v1" not in PROGRAMS[name]]
+
+
+def inside(drawn: Figure) -> None:
+    for s in drawn["sheets"]:
+        assert s["x"] >= 0 and s["y"] >= 0 and s["x"] + s["c"] * s["cw"] <= drawn["w"] + 1, s
+        assert s["y"] + s["r"] * s["ch"] <= drawn["h"] + 1 and min(s["cw"], s["ch"]) >= 1
+    for w in drawn["words"]:
+        assert -1 <= w["x"] <= drawn["w"] and 0 <= w["y"] <= drawn["h"]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_more_room_never_shows_less(name):
+    figure, *_ = figured(name)
+    sheets = [len(f["sheets"]) for f in figure.plan["figures"]]
+    assert all(b >= a for a, b in zip(sheets, sheets[1:], strict=False)) or "planes" in name, sheets
+    widths = [f["w"] for f in figure.plan["figures"]]
+    assert widths == sorted(widths) and widths[0] <= 340
+    assert all(fitting(figure.plan["figures"], w)["w"] <= max(w, widths[0]) for w in range(300, 1700, 50))
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_the_stored_picture_is_drawn_at_each_step_and_is_always_the_same(name):
+    view, _ = shown(name)
+    assert view.forms["plan"]
+    for step in {0, view.total // 3, view.total // 2 + 1, view.total}:
+        for width in (360, 640, 1200):
+            drawn = view.svg(step, width)
+            assert drawn == view.svg(step, width) and " id=" not in drawn and "nan" not in re.sub(r">[^<]*<", "", drawn)
+    assert "size of" in repr(view)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_what_travels_is_at_most_twice_a_trace(name):
+    view, _ = shown(name)
+    state = view.get_state()
+    figure = len(state["forms"]["plan"]) + len(state["forms"]["numbers"]) + len(state["trace"])
+    assert figure <= 2 * len(json.dumps(contract.sent(view.whole), separators=(",", ":")))
+
+
+def test_all_operations_lead_back_to_the_figure():
+    view, _ = shown("attention, mask added")
+    total = view.total
+    view.fold("operations")
+    assert view.forms == {"level": "operations"} and len(view.trace["nodes"]) > 10
+    view.fold("figure")
+    assert view.forms["plan"] and view.total == total
+
+
+def test_where_something_was_detached_there_is_no_figure():
+    code = "x, w = torch.randn(4, 3), torch.randn(3, 3, requires_grad=True)\nh = torch.tanh(x @ w)\n"
+    code += "loss = ((h - h.detach() * 2) ** 2).mean()\n"
+    space = run(code)
+    assert graph(space["loss"], names=space).forms == {}
+
+
+def test_a_large_tensor_is_sent_in_blocks():
+    code = "x = torch.randn(300, 70)\nw = torch.randn(70, 200, requires_grad=True)\nloss = torch.relu(x @ w).mean()\n"
+    space = run(code)
+    view = graph(space["loss"], names={"x": space["x"], "w": space["w"]})
+    nodes = {n["name"]: n for n in json.loads(view.get_state()["forms"]["plan"])["nodes"]}
+    assert nodes["x"]["shape"] == [60, 35] and nodes["x"]["block"] == [5, 2] and nodes["x"]["full"] == [300, 70]
+    assert len(view.forms["numbers"]) < 300_000
