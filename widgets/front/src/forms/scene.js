@@ -176,10 +176,13 @@ export class FormsScene {
 
   /** Open something, in the place of what is as deep; the step stays. @param {Opening[]} open @param {Spot|null} [pin] */
   #show(open, pin = null) {
+    const { root } = this.view.shell;
+    const had = root.contains(document.activeElement);
     this.view.timeline.stop();
     this.open = open;
     this.pin = pin;
     this.#drawOpen();
+    if (had && !root.contains(document.activeElement)) root.focus({ preventScroll: true }); // what had the focus was drawn again
     this.view.restop();
     this.drawers.lastElementChild?.scrollIntoView?.({ block: "nearest", behavior: "auto" });
   }
