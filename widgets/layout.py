@@ -387,7 +387,7 @@ def layout(
                 points[0][1],
             )  # Graphviz ends a wire up to two pixels off
         points[-1] = (cards[target]["x"], points[-1][1])
-        _soften(points)
+        _soften(points, close)
     ways = list(zip(links, curves, strict=True))
     for (number, source, _, width), (points, pill) in ways[: len(texts)]:
         wire = Wire(id=number, d=_path(points), px=round(pill[0], 1), py=round(pill[1], 1), pw=width)
@@ -517,12 +517,14 @@ def _spread_ends(
                     points[p] = (points[p][0], points[p][1] + shift)
 
 
-def _soften(points: Points) -> None:
+def _soften(points: Points, close: bool) -> None:
     """Short pieces become plain S curves: Graphviz draws them too steep. Long ones, which avoid something, stay."""
     for k in range(0, len(points) - 1, 3):
         (x0, y0), (x1, y1) = points[k], points[k + 3]
         if 0 < x1 - x0 < 2.5 * COLUMN_GAP:
-            points[k + 1], points[k + 2] = ((x0 + x1) / 2, y0), ((x0 + x1) / 2, y1)
+            # Between close columns steep ones turn at once, so that two that cross form an X and not one vertical line
+            bend = (x1 - x0) * (0.1 if close and abs(y1 - y0) > 2 * (x1 - x0) else 0.5)
+            points[k + 1], points[k + 2] = (x0 + bend, y0), (x1 - bend, y1)
 
 
 def _middle(points: Points) -> tuple[float, float]:
