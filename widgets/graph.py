@@ -47,6 +47,7 @@ WIDE = 1000  # pixels; bands of narrower pictures are laid out only when the pag
 LEAST = 8  # cards that are shown on the smallest stage
 ROW, CARD, LAYER = 50, (160, 120), (240, 165)  # pixels that a row, a card and a layer take at ENOUGH
 HIGH = 470  # pixels of a stage that shows the picture as it is; in bands or a column it may be higher (viewport.js)
+USED_UP = "This graph was used up by backward()"  # on the same numbers: see TensorRecording
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
 
@@ -195,10 +196,14 @@ class GraphView(Fronted):
     def _figure_state(self) -> dict[str, Any]:
         """The state of the figure: its stages as a trace, its plan and its numbers."""
         figured = cast(Figured, self._subject.figured)
+        about = [
+            words for words in self._subject.words if words.startswith(USED_UP)
+        ]  # the normal order of work: a sign says it
         return {
             "trace": dict(figured.trace), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
-            "notice": " ".join(self._subject.words).strip(), "picture": dict(w=0, h=0, cards=[], wires=[]), "network": {},
-            "forms": {"plan": _bytes(figured.plan, None), "numbers": figured.numbers},
+            "notice": " ".join(words for words in self._subject.words if words not in about).strip(),
+            "picture": dict(w=0, h=0, cards=[], wires=[]), "network": {},
+            "forms": {"plan": _bytes(figured.plan, None), "numbers": figured.numbers, "about": " ".join(about)},
         }  # fmt: skip
 
     def _moved(self, parameter: int) -> dict[str, Any]:

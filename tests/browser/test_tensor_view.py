@@ -22,6 +22,12 @@ class View:
         self.root.wait_for()
         nb.page.wait_for_function("e => e.dataset.ready === '1'", arg=self.root.element_handle())
 
+    def cards(self):
+        """The operations of a program that opens as a figure."""
+        self.root.get_by_role("button", name="every operation as a card").click()
+        expect(self.root.locator(".mg-card").first).to_be_visible()
+        return self
+
     def card(self, name):
         return self.root.locator(".mg-card").filter(
             has=self.nb.page.locator("text.mg-name", has_text=re.compile(f"^{re.escape(name)}$"))
@@ -38,7 +44,7 @@ class View:
 def test_a_layer_with_a_broadcast_bias(open_notebook):
     nb = open_notebook([SETUP, LAYER, "%graph loss"]).run_all()
     assert nb.cell_errors() == []
-    view = View(nb)
+    view = View(nb).cards()
     nb.shot("tensor-layer-forward", view.root)
     assert view.card("w").locator(".mg-heat").count() == 1  # the value; no gradient yet
     view.press("End")
@@ -197,7 +203,7 @@ FITTED = """svg => {
 def test_a_network_of_tensors_is_whole_and_legible_at_each_width(open_notebook):
     nb = open_notebook([SETUP, LAYERS, "%graph L"]).run_all()
     assert nb.cell_errors() == []
-    view = View(nb)
+    view = View(nb).cards()
     assert view.root.locator(".mg-card text.mg-name").all_text_contents() == [
         "X",
         *(f"model[{k}]" for k in range(5)),
@@ -265,7 +271,7 @@ u = ((k - target)**2).mean(1)
 loss = (u * scale).sum() + (w**2).sum() * 0.01"""
 TURNS = "from minigrad import Value\nw, h = Value(0.9), Value(1.0)\nfor t in range(12):\n    h = (w * h + 0.1).tanh()"
 WHOLE = """root => {
-  const [stage, svg] = [root.querySelector('.mg-stage'), root.querySelector('.mg-stage > svg')];
+  const [stage, svg] = [root.querySelector('.mg-stage'), root.querySelector('.mg-stage svg')];
   const sizes = [...svg.querySelectorAll('text')].filter(t => t.getBoundingClientRect().width)
     .map(t => parseFloat(getComputedStyle(t).fontSize) * svg.getScreenCTM().a);
   return [Math.min(...sizes), stage.scrollWidth - stage.clientWidth, stage.scrollHeight - stage.clientHeight];
@@ -315,21 +321,21 @@ def test_on_a_small_screen_the_step_is_in_sight_and_its_words_can_be_read(open_n
 
 def test_what_was_opened_leads_back(open_notebook):
     nb = open_notebook([SETUP, LAYERS, "%graph L"]).run_all()
-    view = View(nb)
+    view = View(nb).cards()
     crumbs = view.root.locator(".mg-crumbs")
-    expect(crumbs).to_be_hidden()
+    expect(crumbs).to_have_text("figure › operations")
     view.card("model[2]").focus()
     nb.page.keyboard.press("Enter")
-    expect(crumbs).to_have_text("whole graph › model › [2]")
+    expect(crumbs).to_have_text("figure › operations › model › [2]")
     expect(crumbs.locator("b")).to_have_attribute("aria-current", "location")
     assert view.card("X").count() == 1 and view.card("model[2].weight").count() == 1, "the rest stays in view"
     assert view.root.locator(".mg-frame:focus").count() == 1
     nb.shot("tensor-opened", view.root)
     nb.page.keyboard.press("Escape")
     expect(view.card("model[2]")).to_be_focused()
-    expect(crumbs).to_be_hidden()
+    expect(crumbs).to_have_text("figure › operations")
     view.card("model[0]").click()
     expect(crumbs).to_contain_text("[0]")
-    crumbs.get_by_role("button", name="back to whole graph").click()
-    expect(crumbs).to_be_hidden()
+    crumbs.get_by_role("button", name="back to operations").click()
+    expect(crumbs).to_have_text("figure › operations")
     assert view.card("model[0]").count() == 1 and view.card("model[0].weight").count() == 0

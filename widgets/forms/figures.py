@@ -797,6 +797,8 @@ class PlanesFigure(LayersFigure):
         columns = super()._columns(f)
         return [(self.source, None, short(self.o.name(self.source))), *columns[1:]]
 
+    between = 34.0  # pixels between columns of planes
+
     def place(self) -> None:
         shape = self.o.shapes
         self.planes = [(n, x, name) for n, x, name in self.columns if len(shape[n]) == 4]
@@ -831,10 +833,15 @@ class PlanesFigure(LayersFigure):
         def wide(c: float) -> float:
             if max(self.shown[n] * (shape[n][2] * c + 14) for n, *_ in self.planes) > 440 and c > 4:
                 return 1e9
-            gaps = sum(34 + (self._kernel(x)[3] * c + 24 if self._kernel(x) else 0) for _, x, _ in self.planes[1:])
+            gaps = sum(
+                self.between + (self._kernel(x)[3] * c + 24 if self._kernel(x) else 0) for _, x, _ in self.planes[1:]
+            )
             return sum(self._column_wide(n, x, name, c) for n, x, name in self.planes) + gaps + tail + ends
 
         c = largest(wide, self.w - 8, SIZES[9:])
+        if wide(c) > self.w - 8:
+            self.between = 18.0
+            c = largest(wide, self.w - 8, SIZES[9:])
         if wide(c) > self.w - 8:
             return self.down()
         extra = min(30.0, max(0.0, (self.w - 8 - wide(c)) / (len(self.planes) + len(self.dense))))
@@ -844,14 +851,14 @@ class PlanesFigure(LayersFigure):
         for n, layer, name in self.planes:
             kernel = self._kernel(layer)
             if before:
-                x += 34 + extra + (kernel[3] * c + 24 if kernel else 0)
+                x += self.between + extra + (kernel[3] * c + 24 if kernel else 0)
             before = self._column(n, layer, name, x, top, c, high, before)
             x += self._column_wide(n, layer, name, c)
         self._dense(x, top, high, before, extra)
 
     def _column_wide(self, n: int, layer: Layer | None, name: str, c: float) -> float:
         """Pixels of a column of planes: its words must have room."""
-        words = max((len(self._name(layer, name, n)) + 2) * MONO, len(self._sub(n)) * SANS) - 30
+        words = max((len(self._name(layer, name, n)) + 2) * MONO, len(self._sub(n)) * SANS) + 6 - self.between
         return max(self.o.shapes[n][3] * c, words)
 
     def _cross_cell(self) -> float:
@@ -883,7 +890,7 @@ class PlanesFigure(LayersFigure):
             one_each = len(before) == count and layer is not None and layer.kind != "conv"
             for a in [before[k]] if one_each else before:
                 assert layer
-                way = p("M", a.right + 3, a.mid, "C", a.right + 20, a.mid, at - 16, here.mid, at, here.mid)
+                way = p("M", a.right + 3, a.mid, "C", a.right + 14, a.mid, at - 12, here.mid, at, here.mid)
                 self.wire(way, a.n, layer.op)
         return out
 
@@ -947,7 +954,8 @@ class PlanesFigure(LayersFigure):
                 + 8
             )
 
-        c = largest(wide, self.w, SIZES[15:])
+        tall = sum(shape[n][2] for n, *_ in self.planes)
+        c = largest(lambda c: wide(c) if tall * c <= 400 or c <= 4 else 1e9, self.w, SIZES[15:])
         y, before = 26.0, list[Place]()
         for n, layer, name in self.planes:
             x, here = 4.0, list[Place]()
@@ -1057,10 +1065,10 @@ class RecurrenceFigure(Draw):
         shapes = [(i, (o.shapes[i][-2] if len(o.shapes[i]) > 1 else 1), self._long(i)) for i in f.parameters]
         x = self.left + (0 if small else 6.0)
         gap, end = (14, self.w - 4) if small else (30, self.w - self.right)
-        names = [short(o.name(i)).removeprefix("…") for i, *_ in shapes]
+        full = [short(o.name(i)).removeprefix("…") for i, *_ in shapes]
 
-        def row(cell: float, named: bool = True) -> float:
-            words = [(len(name) + 2) * MONO if named else 0.0 for name in names]
+        def row(cell: float, names: list[str]) -> float:
+            words = [(len(name) + 2) * MONO if name else 0.0 for name in names]
             return x + sum(max(c * cell, word) + gap for (_, _, c), word in zip(shapes, words, strict=True)) - gap
 
         tallest = max((r for _, r, _ in shapes), default=1)
@@ -1068,18 +1076,19 @@ class RecurrenceFigure(Draw):
             min(size, max(2.0, 96 / tallest))
             for size in ((5, 4, 3, 2, 1.5) if small else (9, 8, 7, 6, 5, 4, 3, 2, 1.5))
         ]
-        named = row(sizes[-1]) <= end  # else there is no room for names
-        cell = next((size for size in sizes if row(size, named) <= end), sizes[-1])
+        calls = [full, [".".join(name.split(".")[-2:]) for name in full], [""] * len(full)]
+        names = next(names for names in calls if row(sizes[-1], names) <= end or not any(names))
+        cell = next((size for size in sizes if row(size, names) <= end), sizes[-1])
         self.cell = cell
         self.top, self.foot = 22.0, 22.0 + tallest * cell
         self.bus = self.foot + 30
         state = f.turns[0].state
         self.last_weight = x
         for (i, r, c), name in zip(shapes, names, strict=True):
-            self.sheet(i, x, self.foot - r * cell, cell, label=name if named else "", sub="", alone=True)
+            self.sheet(i, x, self.foot - r * cell, cell, label=name, sub="", alone=True)
             self.wire(p("M", x + c * cell / 2, self.foot + 3, "V", self.bus), i, state)
             self.last_weight = x + c * cell / 2
-            x += max(c * cell, (len(name) + 2) * MONO if named else 0) + gap
+            x += max(c * cell, (len(name) + 2) * MONO if name else 0) + gap
         room = min(self.w - 12, self.left + len(self.list) * self.pitch if self.tail else self.w - 12) - x
         n = len(f.turns)
         if room > 92:

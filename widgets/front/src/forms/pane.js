@@ -12,7 +12,7 @@ export class FormsPane {
   /** @param {View} view */
   constructor(view) {
     this.view = view;
-    this.where = h("span", { class: "mg-crumbs" });
+    this.where = h("span", { class: "mg-fm-way" });
     this.choices = h("span", { class: "mg-fm-choices" });
     this.table = h("div", { class: "mg-net-table mg-fm-table", hidden: "" });
     view.shell.path.prepend(this.where, this.choices);
@@ -65,7 +65,13 @@ export class FormsPane {
     });
     const more = button("small", "all operations", "every operation as a card");
     view.on(more, "click", () => view.fold("operations"));
-    this.where.replaceChildren(...parts, ...(way.length === 1 && view.answered && !view.model.get("standalone") ? [" ", more] : []));
+    const about = view.model.get("forms")?.about;
+    const sign = about ? [" ", h("span", { class: "mg-fm-about", role: "img", tabindex: 0, title: about, "aria-label": about }, "i")] : [];
+    this.where.replaceChildren(
+      ...parts,
+      ...sign,
+      ...(way.length === 1 && view.answered && !view.model.get("standalone") ? [" ", more] : []),
+    );
     const samples = this.#choice("sample", plan.samples, sample, (k) => view.showSample(k));
     const heads = this.#choice("head", plan.heads, scene.head, (k) => scene.showHead(k));
     this.choices.replaceChildren(...samples, ...heads);

@@ -539,7 +539,8 @@ export class FormsScene {
     const k = step <= K ? step - 1 : 2 * K + 1 - step;
     const stage = plan.stages[k];
     const closed = stage.group && !this.#parts.has(stage.group);
-    return closed ? (step <= K ? stage.whole : stage.wholeback) || stage.say : step <= K ? stage.say : stage.back;
+    if (step <= K) return (closed && stage.whole) || stage.say;
+    return (closed && stage.wholeback) || stage.back;
   }
 
   /** Mark the sheets whose name has this text in it. Returns how many. @param {string} text */
