@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import ipywidgets
 import traitlets
 
-from minigrad.tracing.trace import Trace, array_text, fmt, to_text
+from minigrad.tracing.trace import Trace, array_text, fmt
 
 from .graph import GraphView
 from .stored import Stored
@@ -479,7 +479,7 @@ class Duel(Stored, ipywidgets.VBox):
             view.mark(node, rows, d.step)
 
     def __repr__(self) -> str:
-        return f"{self.sentence}\n\n{to_text(self.left.trace)}\n\n{to_text(self.right.trace)}"  # type: ignore[arg-type]
+        return f"{self.sentence}\n\n{repr(self.left)}\n\n{repr(self.right)}"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         bundle = super()._repr_mimebundle_(**kwargs)

@@ -9,8 +9,9 @@ import pytest
 
 from minigrad.core import provenance
 from minigrad.tracing.tensor_trace import TensorRecording
+from minigrad.tracing.trace import to_text
 from tests.engine.form_programs import HEAD, SEEN, UNSEEN
-from widgets import contract, graph
+from widgets import contract, duel, graph
 from widgets.forms import plan
 from widgets.forms.figures import Figure
 from widgets.forms.picture import Moment, fitting
@@ -129,6 +130,23 @@ def test_all_operations_lead_back_to_the_figure():
     assert view.forms == {"level": "operations"} and len(view.trace["nodes"]) > 10
     view.fold("figure")
     assert view.forms["plan"] and view.total == total
+
+
+def test_two_programs_are_compared_and_a_view_shows_another_run():
+    space = run("x, w = torch.randn(4, 3), torch.randn(3, 2, requires_grad=True)\nloss = torch.tanh(x @ w).mean()\n")
+    x, w = space["x"], space["w"]
+    same, other = (x @ w).tanh().mean(), (x @ w).relu().mean()
+    both = duel(space["loss"], same)
+    assert "They agree" in repr(both) and both.svg().startswith("<svg") and both.left.forms["plan"]
+    apart = duel(space["loss"], other)
+    assert "tanh" in repr(apart) and apart.left.forms == {"level": "operations"}
+    view = graph(space["loss"], names={"x": x, "w": w})
+    before = view.forms["numbers"]
+    assert "tanh" in to_text(view.trace)
+    view.retrace(other, {"x": x, "w": w})
+    assert view.forms["plan"] and view.forms["numbers"] != before
+    view.show(2)
+    assert view.forms == {"level": "operations"} and view.find("relu")["total"]
 
 
 def test_where_something_was_detached_there_is_no_figure():

@@ -202,9 +202,9 @@ class Figured:
                         requires_grad=True, rule="", saved=[], source=n["source"], scope="")  # fmt: skip
             nodes.append(cast(Node, made))
         steps = steps_of(self.stages.list, names.all[trace["root"]])
-        return Trace(
-            version=1, engine="tensor", title=trace["title"], root=len(nodes) - 1, nodes=nodes, edges=[], steps=steps
-        )
+        title, root = trace["title"], len(nodes) - 1
+        return Trace(version=1, engine="tensor", title=title, root=root, nodes=nodes, edges=[], steps=steps, arrays=[], notices=[],
+                     unused=[])  # fmt: skip
 
 
 def _block(array: Any) -> list[int]:
