@@ -783,7 +783,8 @@ class LayersFigure(Draw):
             y += tall * c + 46
         assert before
         if self.cross:
-            self.probabilities(before.right + 40, before.y, c, self.rows, before)
+            self.probabilities(4, y, c, self.rows, None)
+            self.wire(p("M", 16, before.y + before.h + 18, "V", y - 19), before.n, self.cross.logp)
         elif not self.inner:
             self.wire(p("M", 16, before.y + before.h + 18, "V", y - 8), before.n, o.finder.root)
             self.loss(4, y + 18, 92)
@@ -963,9 +964,7 @@ class PlanesFigure(LayersFigure):
             called, sized = self._name(layer, name, n), self._sub(n)
             words = max((len(called) + 2) * MONO, len(sized) * SANS)
             row = 4 + self.shown[n] * (shape[n][3] * c + 12 + (kernel[3] * c + 6 if kernel else 0))
-            beside = (
-                before and words > shape[n][3] * c - 16 and row + words < self.w
-            )  # else a wire would run through them
+            beside = words > shape[n][3] * c - 16 and row + words < self.w  # else a wire would run through them
             for k in range(self.shown[n]):
                 if kernel:
                     assert layer
@@ -989,8 +988,10 @@ class PlanesFigure(LayersFigure):
             for k, to in enumerate(here if before else []):
                 assert layer
                 a = before[k] if len(before) == len(here) else before[0]
-                at, to_x = a.right - 6, to.right - 8
-                way = p("M", at, a.y + a.h + 3, "C", at, a.y + a.h + 26, to_x, to.y - 30, to_x, to.y - 4)
+                at, to_x, to_y = a.right - 6, to.right - 8, to.y
+                if kernel:  # beside the name of the plane
+                    to_x, to_y = to.x - 6 - kernel[3] * c / 2, to.mid - kernel[2] * c / 2
+                way = p("M", at, a.y + a.h + 3, "C", at, a.y + a.h + 26, to_x, to_y - 30, to_x, to_y - 4)
                 self.wire(way, a.n, layer.op)
             before = here
             y += shape[n][2] * c + 46
@@ -1480,5 +1481,7 @@ class LaneFigure(LayersFigure):
             c2 = max(5.0, min(10.0, (w - x2 - 110) // self.classes))
             self.probabilities(x2, y, c2, t, Place(before, x2 - 34, y, 0, t * c2), 50)
         else:
-            self.wire(p("M", x2 - 30 if self.ends else from_, y + t * c / 2, "H", w - 96), before, o.finder.root)
+            mid = y + t * c / 2
+            way = p("M", x2 - 30, mid, "H", w - 96) if self.ends else p("M", from_, y - 36, "V", mid, "H", w - 96)
+            self.wire(way, before, o.finder.root)
             self.loss(w - 94, y + t * c / 2, 90)
