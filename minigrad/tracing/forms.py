@@ -501,7 +501,7 @@ class Finder:
                 return Layer("activation", op, out, alive[0], "dropout")
         if f in NORMS and (alive or data):
             return Layer("norm", op, out, (alive or data)[0], f)
-        if f.startswith("conv") and len(data) == 1 and params:
+        if f.startswith("conv") and len(data) == 1 and params and len(self.shape(op)) == 4:
             return Layer("conv", op, out, data[0], f, weight=params[0], bias=params[1] if len(params) > 1 else -1)
         if "pool" in f and len(data) == 1:
             return Layer("pool", op, out, data[0], f)
@@ -526,7 +526,7 @@ class Finder:
     def loss(self) -> CrossEntropy | None:
         if self.functions[self.root] == "nll_loss":
             logp = self.peel(self.parents[self.root][0])
-            if self.functions[logp] == "log_softmax":
+            if self.functions[logp] == "log_softmax" and len(self.shape(logp)) == 2:
                 return CrossEntropy(self.parents[logp][0], logp, self.parents[self.root][1], self.root)
         return None
 

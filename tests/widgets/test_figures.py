@@ -12,7 +12,7 @@ from minigrad.tracing.tensor_trace import TensorRecording
 from minigrad.tracing.trace import to_text
 from tests.engine.form_programs import HEAD, SEEN, UNSEEN
 from widgets import contract, duel, graph
-from widgets.forms import plan
+from widgets.forms import picture, plan
 from widgets.forms.figures import Figure
 from widgets.forms.picture import Moment, fitting
 
@@ -162,4 +162,45 @@ def test_a_large_tensor_is_sent_in_blocks():
     view = graph(space["loss"], names={"x": space["x"], "w": space["w"]})
     nodes = {n["name"]: n for n in json.loads(view.get_state()["forms"]["plan"])["nodes"]}
     assert nodes["x"]["shape"] == [60, 35] and nodes["x"]["block"] == [5, 2] and nodes["x"]["full"] == [300, 70]
+    assert nodes["w"]["shape"] == [35, 50] and nodes["x @ w"]["shape"] == [60, 50], "rows and columns stay aligned"
     assert len(view.forms["numbers"]) < 300_000
+
+
+ODD = {
+    "a vector": "net = nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 1))\nloss = net(torch.randn(5)).sum()",
+    "wide layers": "net = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 10))\n"
+    "loss = F.cross_entropy(net(torch.randn(32, 784)), torch.randint(0, 10, (32,)))",
+    "fifty turns": "out, h = nn.RNN(3, 16)(torch.randn(50, 4, 3))\nloss = h.sum()",
+    "batches of sequences": "net = nn.Sequential(nn.Linear(5, 6), nn.GELU(), nn.Linear(6, 3))\n"
+    "loss = net(torch.randn(2, 7, 5)).pow(2).mean()",
+    "eight heads": "x = torch.randn(4, 32, 64)\nloss = nn.MultiheadAttention(64, 8, batch_first=True)(x, x, x)[0].mean()",
+    "no single result": "w = torch.randn(3, 2, requires_grad=True)\nloss = torch.tanh(torch.randn(4, 3) @ w)",
+    "ignored targets": "w = torch.randn(3, 5, requires_grad=True)\n"
+    "loss = F.cross_entropy(torch.relu(torch.randn(4, 3) @ w), torch.tensor([0, -100, 2, 3]))",
+    "an empty batch": "w = torch.randn(3, 2, requires_grad=True)\nloss = torch.tanh(torch.randn(0, 3) @ w).sum()",
+    "nan": "w = torch.full((3, 2), float('nan'), requires_grad=True)\nloss = torch.tanh(torch.randn(2, 3) @ w).sum()",
+    "float64": "w = torch.randn(3, 2, dtype=torch.float64, requires_grad=True)\n"
+    "loss = torch.tanh(torch.randn(4, 3, dtype=torch.float64) @ w).sum()",
+    "twelve layers": "net = nn.Sequential(*[m for _ in range(12) for m in (nn.Linear(6, 6), nn.Tanh())])\n"
+    "loss = net(torch.randn(5, 6)).mean()",
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_figure_is_drawn_whatever_the_sizes_are(name):
+    space = run(ODD[name])
+    recording = TensorRecording(space["loss"], space)
+    figure = plan.find(recording, recording.trace())
+    assert figure and len(figure.numbers) <= 8 * plan.WEIGHT
+    for drawn in (f for fs in (figure.plan["figures"], *figure.plan["parts"].values()) for f in fs):
+        inside(drawn)
+    for step in (0, 3, len(figure.trace["steps"])):
+        assert picture.svg(figure, step, w=360) and picture.svg(figure, step, w=1200)
+    assert picture.text(figure)
+
+
+def test_a_convolution_that_is_no_picture_has_no_figure():
+    space = run(
+        "net = nn.Sequential(nn.Conv1d(2, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(24, 2))\nloss = net(torch.randn(3, 2, 8)).sum()"
+    )
+    assert graph(space["loss"], names={"net": space["net"]}).forms == {}

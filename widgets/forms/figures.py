@@ -16,7 +16,7 @@ from minigrad.tracing.forms import Attention, CrossEntropy, Finder, Forms, Lane,
 
 from .names import Names, counted, module_of, short
 
-SIZES = (30, 28, 26, 24, 22, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3)
+SIZES = (30, 28, 26, 24, 22, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1.5, 1)
 MONO, SANS = 7.3, 6.2  # pixels of a character
 NARROW = 560  # pixels; a narrower figure runs down
 
@@ -425,7 +425,7 @@ class AttentionFigure(Draw):
     def _place(self) -> None:
         narrow = self.narrow
         c = (
-            largest(lambda c: max(self._first_row(c), self._second_row(c)), self.w - 6, (10, 9, 8, 7, 6, 5, 4, 3))
+            largest(lambda c: max(self._first_row(c), self._second_row(c)), self.w - 6, SIZES[15:])
             if narrow
             else largest(self._total, self.w - 8)
         )
@@ -751,7 +751,7 @@ class LayersFigure(Draw):
                 + 60
             )
 
-        c = largest(wide, self.w, (9, 8, 7, 6, 5, 4, 3))
+        c = largest(wide, self.w, SIZES[16:])
         before: Place | None = None
         for n, layer, name in self.columns:
             tall = self.rows

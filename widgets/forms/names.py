@@ -12,7 +12,7 @@ from minigrad.tracing.forms import Attention, Finder, Forms, Lane, Layer, Layers
 from minigrad.tracing.schema import Node
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-MADE_UP = re.compile(r"\bv\d+\b(\[\d+\])?")
+MADE_UP = re.compile(r"\bv[0-9]+(?![0-9A-Za-z_])(\[[0-9]+\])?")  # also in v1²
 USUAL = {"addmm": "linear", "mm": "product", "bmm": "product", "convolution": "conv", "convolution_bias": "conv",
          "native_layer_norm": "norm", "native_batch_norm": "norm", "rms_norm": "norm"}  # fmt: skip
 LONGEST = 26  # characters of an expression in place of a name

@@ -179,6 +179,8 @@ def _sheet(sheet: Sheet, now: Moment) -> list[str]:
         for k in range(1 if prob[1] < 0 else r) if targets is not None else ():
             assert targets is not None
             t = int(targets[k])
+            if not 0 <= t < (r if prob[1] < 0 else c):  # ignored
+                continue
             i, j = (t, 0) if prob[1] < 0 else (k, t)
             out.append(_rect(x + j * cw + 1.5, y + i * ch + 1.5, max(2, cw - 3), max(2, ch - 3), "ri", min(cw, ch) / 3))
     elif numbers is not None:
@@ -231,7 +233,8 @@ def _bars(sign: Sign, state: str, now: Moment) -> list[str]:
     logp, targets = now.value(sign["n"]), now.value(target)
     if state == "wt" or logp is None or targets is None:
         return []
-    misses = [-float(logp[i * classes + int(targets[i])]) for i in range(count)]
+    known = [0 <= int(targets[i]) < classes for i in range(count)]  # the others are ignored
+    misses = [-float(logp[i * classes + int(targets[i])]) if known[i] else 0.0 for i in range(count)]
     top, c = max(*misses, 1e-9), sign["h"]
     return [
         _rect(sign["x"], sign["y"] + i * c + c * 0.2, v / top * sign["w"], c * 0.6, "ba") for i, v in enumerate(misses)

@@ -1,7 +1,7 @@
 """A program of Tensors as a figure: what a view of it needs, as plain data and one buffer of numbers.
 
 What lives here: `Figured`, which is made where a graph is read, while its arrays are there, and keeps nothing of the learner's alive.
-Arrays of up to MOST numbers travel exactly; of a larger one a cell stands for a block of entries, the largest in magnitude.
+Arrays travel exactly, unless one has more than MOST numbers: then a cell stands for a block of entries, the largest in magnitude.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from .figures import Figure, Figures
 from .names import Names
 from .stages import Stage, Stages, steps_of
 
-MOST = 4096  # numbers of an array that is sent as it is
-SIDE = 64  # rows and columns of a larger one
+MOST = 4096  # numbers of an array that is sent as it is; where there is a larger one, long axes are shortened in all
+SIDES = (64, 32, 16)  # rows and columns then, at most; the next where all would be too much
+WEIGHT = 250_000  # numbers that a figure may have
 WIDTHS = (330, 400, 480, 560, 640, 720, 806, 920, 1040, 1180, 1320, 1480)  # pixels that a figure is laid out for
 
 
@@ -73,7 +74,7 @@ class FormPlan(TypedDict):
 class Figured:
     """The figure of a recorded program; `find` says whether there is one."""
 
-    def __init__(self, recording: Any, trace: Trace, found: Forms):
+    def __init__(self, recording: Any, trace: Trace, found: Forms, side: int = 0):
         self.finder = finder = Finder(trace)
         self.forms = found
         values = recording.values
@@ -82,8 +83,8 @@ class Figured:
         self.arrays: list[numpy.ndarray] = []
         self.places: list[int] = []
         self._known: dict[int, int] = {}
-        bases = self._bases(recording, values)
-        blocks = [_block(v) for v in values]
+        blocks = [_block(v, side) for v in values]
+        bases = self._bases(recording, values, blocks)
         nodes = [self._node(n, names, values, bases, blocks[n["id"]]) for n in trace["nodes"]]
         self._gradients(trace, nodes, recording.arrays.held, blocks)
         for e in trace["edges"]:
@@ -118,19 +119,21 @@ class Figured:
 
     _held: list[Any]
 
-    def _bases(self, recording: Any, values: list[Any]) -> dict[int, tuple[int, numpy.ndarray]]:
+    def _bases(
+        self, recording: Any, values: list[Any], blocks: list[list[int]]
+    ) -> dict[int, tuple[int, numpy.ndarray]]:
         """Of each view the tensor that it shows, and where each of its numbers is in that one: the view's own operations, run on places."""
         self._held = []
         out: dict[int, tuple[int, numpy.ndarray]] = {}
         items = recording.graph.items
         for i in self.finder.operations:
-            if not self.finder.free(i) or values[i] is None or values[i].size > MOST:
+            if not self.finder.free(i) or values[i] is None or blocks[i] != [1, 1]:
                 continue
             below = self.finder.parents[i][0]
             item = items[i]
             if item.number >= 0 and items[below].number < 0 and items[below].parents and items[below].node is item.node:
                 below = self.finder.parents[below][0]  # one of several outputs
-            if values[below] is None or values[below].size > MOST:
+            if values[below] is None or blocks[below] != [1, 1]:
                 continue
             base, places = out.get(below, (below, numpy.arange(values[below].size).reshape(values[below].shape)))
             params = parameters(item.node)
@@ -207,12 +210,17 @@ class Figured:
                      unused=[])  # fmt: skip
 
 
-def _block(array: Any) -> list[int]:
-    """How many entries a cell stands for, down and across."""
-    if array is None or array.size <= MOST or array.ndim == 0:
+def _block(array: Any, side: int) -> list[int]:
+    """How many entries a cell stands for, down and across: by the length of the axes alone, so that sheets stay aligned."""
+    if array is None or array.ndim == 0 or not side:
         return [1, 1]
-    rows = array.shape[-2] if array.ndim > 1 else 1
-    return [math.ceil(rows / SIDE), math.ceil(array.shape[-1] / SIDE)]
+    rows, columns = array.shape[-2] if array.ndim > 1 else 1, array.shape[-1]
+    return [max(1, math.ceil(rows / side)), max(1, math.ceil(columns / side))]
+
+
+def _weight(array: Any, side: int) -> int:
+    """How many numbers of an array travel."""
+    return math.prod(_shape(list(array.shape), _block(array, side)))
 
 
 def _shape(shape: list[int], block: list[int]) -> list[int]:
@@ -241,4 +249,8 @@ def find(recording: Any, trace: Trace) -> Figured | None:
     ):  # what was detached is seen among the operations only
         return None
     found = forms.find(trace)
-    return Figured(recording, trace, found) if found else None
+    held = recording.arrays.held
+    for side in (SIDES if any(a.size > MOST for a in held) else (0, *SIDES)) if found else ():
+        if sum(_weight(a, side) for a in held) <= WEIGHT:
+            return Figured(recording, trace, cast(Forms, found), side)
+    return None

@@ -203,6 +203,7 @@ export class Canvas {
       const upright = prob[1] < 0; // one row, drawn as a column
       for (let k = 0; targets && k < (upright ? 1 : r); k++) {
         const t = targets[upright ? 0 : Math.floor(at(k, 0) / c)];
+        if (!(t >= 0 && t < (upright ? r : c))) continue; // ignored
         const [i, j] = upright ? [t, 0] : [k, t];
         rings.push(s("rect", { x: x + j * cw + 1.5, y: y + i * ch + 1.5, width: Math.max(2, cw - 3), height: Math.max(2, ch - 3), rx: Math.min(cw, ch) / 3, class: "mg-fm-ring" })); // biome-ignore format: one element
       }
@@ -278,7 +279,8 @@ const SIGNS = {
     const [logp, targets] = [forms.value(n), forms.value(target)];
     if (state === "wait" || !logp || !targets) return [];
     const start = (sample % Math.max(1, total / count)) * count;
-    const all = Array.from({ length: count }, (_, i) => -logp[(start + i) * classes + targets[start + i]]);
+    const miss = (/** @type {number} */ i) => (targets[i] >= 0 && targets[i] < classes ? -logp[i * classes + targets[i]] : 0);
+    const all = Array.from({ length: count }, (_, i) => miss(start + i));
     const top = Math.max(...all, 1e-9);
     return all.map((v, i) =>
       s("rect", { x, y: y + i * c + c * 0.2, width: ((v / top) * w).toFixed(1), height: c * 0.6, rx: 2, class: "mg-fm-bar" }),
