@@ -151,8 +151,10 @@ def moved(figure: Locator, folder: Path) -> list[str]:
     """Step a graph to its end, move each control of a lesson and press each button, and compare with what Python recorded."""
     key = figure.get_attribute("data-live")
     data = held(folder, key)
-    about = data.get("kind", "graph")
-    found = [] if data["part"] == "lesson" else stepped(figure, data["state"]["trace"])
+    about = data.get("kind", data["part"])
+    found = stepped(figure, data["state"]["trace"]) if data["part"] == "graph" else []
+    if data["part"] == "film" and not figure.locator("button").count():
+        found = ["a film without its controls"]
     found += opened(figure, data, folder) if "opens" in data else []
     if data["part"] == "lesson":
         found, end = played(figure, data["table"])
@@ -294,7 +296,7 @@ def rolled(figure: Locator, control: dict[str, Any]) -> list[str]:
 
 def row(figure: Locator, control: dict[str, Any]) -> Locator:
     name = figure.page.locator(".mg-name-of").get_by_text(control["label"], exact=True)
-    return figure.locator(".mg-control").filter(has=name).first
+    return figure.locator(".mg-control, .mg-bar").filter(has=name).first
 
 
 def put(figure: Locator, control: dict[str, Any], place: Any) -> None:
@@ -445,7 +447,7 @@ def main(folder: str = str(ROOT / "build/book"), *names: str) -> int:
     if path is None:
         sys.exit(NO_CHROMIUM)
     wrong = 0
-    pages = sorted(Path(folder).resolve().glob("*.html"))
+    pages = sorted({*Path(folder).resolve().glob("*.html")} - {Path(folder).resolve() / "embed.html"})  # that one is a frame
     with chromium(path) as context:
         for file in [file for file in pages if not names or file.name.startswith(names)]:
             found, weight = problems(context, file)
