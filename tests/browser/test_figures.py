@@ -207,5 +207,6 @@ def test_the_table_has_a_row_for_each_sheet(figure):
     page = figure(PROGRAMS["attention, mask added"])
     page.get_by_text("the same as a table").click()
     rows = page.locator(".mg-fm-table tbody tr")
+    expect(rows.first).to_be_visible()
     assert rows.count() >= 8 and "6 × 8" not in rows.first.inner_text()
     assert "weights" in page.locator(".mg-fm-table").inner_text()

@@ -636,6 +636,7 @@ def test_folds_open_and_close_by_mouse_and_keyboard(open_notebook):
     nb = open_notebook([SETUP, NET]).run_all()
     assert nb.cell_errors() == []
     view, keys = View(nb), nb.page.keyboard
+    view.root.get_by_role("button", name="every operation as a card").click()
     nb.shot("fold-opened", view.root)
     view.root.get_by_role("button", name="close all folds").click()
     card = view.root.locator('.mg-fold[aria-label^="net[0],"]')
@@ -1014,6 +1015,12 @@ L = torch.nn.functional.cross_entropy(model(X), t)
 %graph L"""
     nb = open_notebook(["%load_ext minigrad", code]).run_all()
     view, keys = View(nb), nb.page.keyboard
+    expect(view.root.locator(".mg-fm-figure svg")).to_be_visible()
+    for key in ("Home", "End"):
+        view.root.focus()
+        keys.press(key)
+        assert faults(nb.page) == [], "the figure"
+    view.root.get_by_role("button", name="every operation as a card").click()
     card = view.root.locator('.mg-fold[aria-label^="model[0]"]')
     expect(card).to_be_visible()
     assert faults(nb.page) == []

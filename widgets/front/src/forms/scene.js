@@ -279,8 +279,21 @@ export class FormsScene {
     else this.read.replaceChildren(...this.#sentence(e));
     this.#writeTerms(e);
     if (!e) return;
-    const lit = this.#term ? [e.lit[0], ...this.#term.at] : e.lit;
+    const lit = (this.#term ? [e.lit[0], ...this.#term.at] : e.lit).map((l) => ({ ...l, base: this.#shownFor(l.base) }));
     for (const canvas of this.#canvases) for (const view of canvas.sheets) this.#lightSheet(canvas, view.sheet, lit);
+  }
+
+  /** The tensor whose sheet stands for another one: itself, or what is made of it alone, number by number. @param {number} base */
+  #shownFor(base) {
+    const { forms } = this;
+    const shown = new Set(this.#canvases.flatMap(({ sheets }) => sheets.map(({ sheet }) => forms.base(nodeOf(sheet, this.head)))));
+    let at = base;
+    for (let k = 0; k < 3 && !shown.has(at); k++) {
+      const users = [...new Set(forms.users[at].map(([u]) => u))];
+      if (users.length !== 1 || forms.node(users[0]).free || forms.node(users[0]).shape.join() !== forms.node(at).shape.join()) return base;
+      at = users[0];
+    }
+    return shown.has(at) ? at : base;
   }
 
   /** @param {Canvas} canvas @param {import("../types").Sheet} sheet @param {import("./explain.js").Lit[]} lit */
