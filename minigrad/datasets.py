@@ -106,8 +106,8 @@ def digits(n: int = 1797, seed: int | None = 0, shift: int = 0) -> tuple[Tensor,
 
 
 def sonnets() -> str:
-    """37 sonnets by William Shakespeare (1609, modern spelling; public domain), for a character model: 23,000 characters, 59 of them
-    different. A blank line stands between two sonnets.
+    """The 154 sonnets of William Shakespeare (1609, modern spelling; public domain), for a character model: 95,000 characters, 61 of
+    them different. A blank line stands between two sonnets. Where the text is from: data/sonnets-source.txt.
 
     >>> print(sonnets()[:46])
     From fairest creatures we desire increase,

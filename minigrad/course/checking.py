@@ -388,6 +388,10 @@ class Check:
         print(f"{ex.entry}: {where}.")
         return entry
 
+    def piece(self, id: str) -> tuple[Any, str]:
+        """What `mine` returns, and whose it is ("yours, from my_engine.py"), without a printed line."""
+        return self._mine(_find(id))
+
     def engine(self, kind: str = "scalar") -> tuple[Any, Any]:
         """`Value, backward` of chapter 05: yours if `mine` finds them, else the course's. Prints which.
 

@@ -159,7 +159,7 @@ class Exercise:
     fresh: Callable[[random.Random], Fresh]
     limits: Limits = field(default_factory=Limits)
     reused: bool = False  # later chapters use the answer: a pass offers to write it to my_engine.py
-    needs: tuple[str, ...] = ("05.a", "05.b")  # the exercises whose answers it calls by name
+    needs: tuple[str, ...] = ()  # the exercises whose answers it calls by name
     variants: tuple[str, ...] = ()  # other right programs, in whose breaks a mistake is looked for as in the solution's
     working: str = (
         ""  # of an answer that is a number: a function `working()` that computes it, in which slips are looked for

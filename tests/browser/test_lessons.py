@@ -16,7 +16,7 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = (x * x).sum()"""
 LESSONS = {
     "bucket": "bucket(passes=2)", "chain": "chain()", "contents": "contents()", "diamonds": "diamonds(30)",
-    "dual": "dual()", "fit_line": "fit_line()", "grow": "grow()",
+    "dual": "dual()", "fit_line": "fit_line()", "grow": "grow()", "growth": "growth()",
     "hook_tap": "hook_tap(do='scale')", "hvp_cost": "hvp_cost()", "inspector": "inspector(y)", "jacobian_heat": "jacobian_heat()",
     "jacobian_size": "jacobian_size()",
     "ledger": "ledger(filled=2)", "loss_scaling": "loss_scaling()", "memory": "memory(depth=16)", "memory_depth": "memory_depth()",
@@ -29,7 +29,7 @@ LESSONS = {
     "two_loops": "two_loops()", "uses": "uses()",
     "versions": "versions()", "progress": "for _ in progress(range(5), 'five steps'): pass",
 }  # fmt: skip
-STANDS_STILL = {"recap", "progress"}  # nothing to operate
+STANDS_STILL = {"growth", "recap", "progress"}  # nothing to operate
 
 
 def test_all_lessons(open_notebook):

@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import minigrad as torch
@@ -12,6 +13,7 @@ from minigrad.course.exercises import _capstone, ch19
 from minigrad.course.guard import run_probes
 from minigrad.course.judge import judge
 from minigrad.course.mutants import mutants
+from minigrad.course.trainings import Engine, trained
 
 EX = exercises["19.b"]
 QUICK = replace(EX, probes=tuple(p for p in EX.probes if p.name != ch19.GRAPHS))
@@ -102,3 +104,31 @@ def test_nan_is_never_right():
     for rule in (" * out.grad", " * state.grad"):
         source = ch19.REFERENCES["lstm_cell"].replace(rule, f'{rule} * float("nan")')
         assert not verdict(source, QUICK).passed
+
+
+@pytest.mark.parametrize("name, well", [
+    ("gelu", lambda lines: rough(lines["with your gelu"]) < 0.3 * rough(lines["with relu"])),
+    ("conv1d", lambda lines: np.corrcoef(lines["learnt"], lines["the pattern"])[0, 1] > 0.95),
+    ("logsumexp", lambda lines: lines["your logsumexp"][-1] < 0.7 * lines["their mean"][-1]),
+    ("batch_norm", lambda lines: lines["with your batch_norm"][-1] < 0.4 < 0.65 < lines["without"][-1]),
+    ("fixed_point", lambda lines: abs(lines["your a"][-1] - 0.62) < 0.01 < abs(lines["your a"][0] - 0.62)),
+    ("lstm_cell", lambda lines: lines["your lstm_cell"][-1] < 0.3 < 0.8 < lines["a tanh cell"][-1]),
+])  # fmt: skip
+def test_each_operation_has_a_training_that_needs_it(name, well, tmp_path, monkeypatch):
+    """On the course's engine, which is the learner's where chapters were skipped. With a rule that is wrong, it does not work."""
+    monkeypatch.chdir(tmp_path)
+    check = Check()
+    Value, _ = check.engine()
+    Tensor, backward = check.engine("tensor")
+    engine = Engine(Value, Tensor, backward, check.mine("17.b"))
+    source = ch19.REFERENCES[name]
+    run = trained(name, exercises["19.b"].load(source)(Value)[1], engine)
+    assert well(run.lines) and all(len(line) == len(run.x) for line in run.lines.values())
+    if name in ("conv1d", "fixed_point"):  # the quick ones, with a sign turned round
+        wrong = exercises["19.b"].load(source.replace(" += ", " -= "))(Value)[1]
+        assert not well(trained(name, wrong, engine).lines)
+
+
+def rough(line):
+    """The sharpest bend of a curve."""
+    return np.abs(np.diff(line, 2)).max()

@@ -14,6 +14,7 @@ import tempfile
 import textwrap
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,7 @@ from minigrad.course import exercises, progress
 from minigrad.course.checking import Check
 from minigrad.course.comparing import compare
 from minigrad.course.exercise import Kind, Limits, ask
+from minigrad.course.explain import QUESTIONS
 from minigrad.course.guard import DEEPEST, TimeUp, deadline, run, run_probes
 from minigrad.course.judge import judge
 from minigrad.course.plain import plain
@@ -730,6 +732,22 @@ def test_the_courses_answer_that_uses_an_engine_has_one(check, tmp_path, monkeyp
     assert check.mine(id).__globals__["Value"] is check.engine()[0], "the learner's, as soon as there is one"
 
 
+def chapters_that_take():
+    """{exercise: the chapters whose notebooks take its answer}, also by way of another answer that calls it."""
+    taken = {}
+    for path in (Path(__file__).parents[2] / "notebooks").glob("*.ipynb"):
+        source = "\n".join(c["source"] if isinstance(c["source"], str) else "".join(c["source"])
+                           for c in json.loads(path.read_text("utf-8"))["cells"] if c["cell_type"] == "code")  # fmt: skip
+        todo = re.findall(r'check\.mine\("([^"]+)"\)', source)
+        todo += ["05.a", "05.b"] * ("check.engine(" in source) + ["09.e"] * ('engine("tensor")' in source)
+        while todo:
+            id = todo.pop()
+            if path.stem[:2] not in taken.setdefault(id, set()):
+                taken[id].add(path.stem[:2])
+                todo += [need for need in exercises[id].needs if id not in exercises[id].needs]
+    return taken
+
+
 def test_a_skipped_answer_is_the_courses_and_it_is_said(check, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     check.mine("08.b")
@@ -1037,3 +1055,29 @@ def test_an_answer_about_numbers_is_judged_without_numpy():
     """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.stdout.strip() == "7 [False, True]", ran.stderr
+
+
+# ---- explain it -----------------------------------------------------------------------------------------------------------------------
+
+
+def test_an_explanation_is_compared_once_there_is_one(check, kept):
+    for text in ("", "\n\n", "because of rounding"):
+        shown = repr(check.explain("02", text))
+        assert shown.startswith("○ 02: Why did `float(h)` cost a weight its gradient?") and "does not know" not in shown
+    note = check.explain("02", "A float has forgotten where it came from, so no path leads back.")
+    assert "does not know what it was computed from" in repr(note) and repr(note).count("“") == 4
+    assert note._repr_html_().count('type="checkbox"') == 2 and not kept.exists(), "nothing is kept, nothing is graded"
+    with pytest.raises(KeyError, match="01, 02"):
+        check.explain("77", "anything at all, in some more words")
+
+
+def test_every_chapter_asks_for_an_explanation_before_its_picture():
+    for path in sorted((Path(__file__).parents[2] / "notebooks").glob("[01]*.ipynb")):
+        number, cells = path.stem[:2], json.loads(path.read_text("utf-8"))["cells"]
+        asked = [k for k, c in enumerate(cells) if f'check.explain("{number}"' in "".join(c["source"])]
+        assert len(asked) == (number in QUESTIONS), path.stem
+        for k in asked:
+            question = "".join(cells[k - 1]["source"])
+            assert QUESTIONS[number].question.split("?")[0] in question and "".join(cells[k + 1]["source"]).startswith(
+                "## The chapter"
+            )

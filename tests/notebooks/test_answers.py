@@ -39,7 +39,6 @@ DONE = {
 }
 NOT_YET = {f"{n:02d}" for n in range(20)} - DONE
 FREE = {  # answers that occur on the page as something else: {exercise: {number: what it is there}}
-    "10.a": {"12": "nodes behind the third loss, and minutes", "16": "items, samples, a window's length"},
     "11.a": {"12": "the next chapter, and minutes"},
 }  # fmt: skip
 CHAPTERS = [path for path in all_notebooks() if chapter_of(path)]

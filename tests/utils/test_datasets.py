@@ -173,6 +173,10 @@ def test_the_digits_name_their_source_and_licence():
 def test_sonnets():
     text = datasets.sonnets()
     sonnets = text.strip().split("\n\n")
-    assert len(sonnets) == 37 and all(len(s.split("\n")) == 14 for s in sonnets)
-    assert 20_000 < len(text) < 30_000 and len(set(text)) == 59 and text.isascii()
+    lines = [len(s.split("\n")) for s in sonnets]
+    assert len(sonnets) == 154 and sorted(set(lines)) == [12, 14, 15] and lines.count(14) == 152, (
+        "99 has 15 lines, 126 has 12"
+    )
+    assert 90_000 < len(text) < 100_000 and len(set(text)) == 61 and text.isascii()
+    assert "public domain" in (ROOT / "minigrad/data/sonnets-source.txt").read_text()
     assert "Shall I compare thee to a summer's day?" in text

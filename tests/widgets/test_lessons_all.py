@@ -99,6 +99,7 @@ LESSONS = {
     "dual": ({}, {"f": "w = a * b; sin(w) + a", "a": 2, "u": [1, 2]}),
     "fit_line": ({}, {"points": [(1, 2), (2, 1)], "w": 1.0}),
     "grow": ({}, {"program": cubic, "x": 2.0}),
+    "growth": ({}, None),  # it shows this folder's my_engine.py
     "hook_tap": ({}, {"f": "y = sin(x * w)", "x": 2, "w": 3, "hook": half}),
     "hvp_cost": ({}, {"f": lambda x: (x**4).sum(), "n": 10}),
     "inspector": ({"y": result()}, {"y": result() * 2}),

@@ -10,6 +10,7 @@ from .diamonds import diamonds
 from .dual import dual
 from .fit_line import fit_line
 from .grow import grow
+from .growth import growth
 from .hook_tap import hook_tap
 from .hvp_cost import hvp_cost
 from .inspector import inspector
@@ -44,6 +45,7 @@ __all__ = [
     "dual",
     "fit_line",
     "grow",
+    "growth",
     "hook_tap",
     "hvp_cost",
     "inspector",

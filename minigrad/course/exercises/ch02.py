@@ -7,53 +7,71 @@ from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, about, ask, b
 
 EX_A = ask(
     "02.a",
-    "Which branch was recorded?",
+    "The guilty line",
     Kind.PREDICT,
     points=0,
-    minutes=3,
+    minutes=2,
     level=1,
-    text="branch(x) returns x² when x > 0, and -3x + 1 otherwise. What is its gradient at x = 2, and at x = -1?",
-    comment="branch(x) returns x² when x > 0, and -3x + 1 otherwise.\n"
-    "What is its gradient at x = 2, and at x = -1? Replace None by your answers.",
-    answer={"at x = 2": 4, "at x = -1": -3},
+    text="The loss stops at 0.25, and w1 never moves. Which of the four numbered lines is to blame?",
+    comment="The loss stops at 0.25, and w1 never moves. Which of the numbered lines is to blame?\n"
+    "Replace None by its number.",
+    answer=2,
     wrong=(
-        (
-            "the other branch",
-            {"at x = -1": -2},
-            "At x = -1 the test x > 0 fails: the branch that ran, and was recorded, is -3x + 1.",
-        ),
-        ("sign", {"at x = -1": 3}, "At x = -1 the line -3x + 1 ran. When x grows, does it rise or fall?"),
-        ("slope without x", {"at x = 2": 2}, "At x = 2 the square ran. Its slope is 2x, and x is not 1."),
-        ("the value", {"at x = -1": 4}, "That is the value there. The gradient says how fast it changes."),
-        (
-            "the other branch at 2",
-            {"at x = 2": -3},
-            "At x = 2 the test x > 0 holds: the branch that ran, and was recorded, is x².",
-        ),
-        (
-            "the constant",
-            {"at x = -1": 1},
-            "A constant that is added moves the whole line, and does not make it steeper.",
-        ),
-        ("a sum of branches", {"at x = 2": 1}, "Only one branch ran. The other one is not in the graph at all."),
+        ("the product", 1, "A product of w1 is exactly what it needs. What happens to the result afterwards?"),
+        ("the difference", 3, "y arrives there. Is w1 still behind it?"),
+        ("the square", 4, "A square passes gradients on, and w2 learns through it. Look further up."),
     ),
     hints=(
-        "Which of the two lines does Python execute for each x?",
-        "The graph holds the operations that ran, for this input. The gradient is that of the executed branch alone.",
-        "f(x) returns x³ when x < 0 and 5x otherwise: at x = 7 the line 5x ran, so the gradient is 5; at x = -2 it is 3 · (-2)² = 12.",
+        "w2 learns and w1 does not. Which line treats the two differently?",
+        "Each line makes a result of what stands in it. In one of them a result has lost all connection with where it came from.",
+        "In `b = a * 3; c = int(b.data) + a` only the a of the sum would get a gradient through c.",
     ),
-    reveal="At 2 the program squared: 2x = 4. At -1 it went the other way: the slope of -3x + 1 is -3.",
+    reveal="float(h) is a plain Python number. It does not know that w1 had a part in it.",
     fresh=lambda r: (
-        lambda k, x: Fresh(
-            f"f(x) returns {k}x when x > 10, and x² otherwise. What is the gradient at x = {x}?",
-            2 * x,
-            wrong=((k, "x > 10 fails here."),),
+        lambda k: Fresh(
+            f"a requires a gradient, b = a * {k}, c = b + float(b). What is the gradient of c at a?",
+            k,
+            wrong=((2 * k, "float(b) is a constant."), (0, "b itself is still in the sum.")),
         )
-    )(r.randint(30, 50), r.randint(2, 9)),
+    )(r.randint(12, 19)),
 )
 
 EX_A2 = ask(
     "02.a2",
+    "How many nodes?",
+    Kind.PREDICT,
+    points=0,
+    minutes=3,
+    level=1,
+    text="w and h are tensors with a graph. How many operations does each line record: 0, 1 or 2?",
+    comment="w and h are tensors that require gradients. How many operations does each line record?\n"
+    "Replace each None by 0, 1 or 2.",
+    answer={"e = h": 0, "h = w * h": 1, "if h > 0: pass": 0, "y = h.data * w": 1, "y = w * h + w": 2, "y = math.sin(float(h))": 0},
+    wrong=(
+        ("a name is a node", {"e = h": 1}, "e = h computes nothing. It gives a second name to a tensor that is there already."),
+        ("an old name", {"h = w * h": 0}, "The name is an old one, and the result is new: a product was computed."),
+        ("a question is a node", {"if h > 0: pass": 1}, "The question is answered with yes or no, and no gradient goes through that."),
+        ("data stops everything", {"y = h.data * w": 0}, "h.data has no graph, but w has, and the product is computed from w."),
+        ("one line, one node", {"y = w * h + w": 1}, "Lines are not counted. Operations are, and here are a product and a sum."),
+        ("math is recorded", {"y = math.sin(float(h))": 1}, "math.sin works on plain Python numbers. The engine never hears of it."),
+    ),
+    hints=(
+        "Ask of each line what it computes, and whether a tensor with a graph is among what it computes from.",
+        "Every operation on a tensor with a graph is one node. Names, questions and Python's own numbers are none.",
+        "y = 3 * w records one node, and y = 3 * w.data none.",
+    ),
+    reveal="Each operation on a tensor with a graph is recorded, and nothing else is.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"h = w; then {n} times h = w * h + w. How many operations are recorded?",
+            2 * n,
+            wrong=((n, "Each round has a product and a sum."), (2 * n + 1, "h = w is none.")),
+        )
+    )(r.randint(11, 19)),
+)  # fmt: skip
+
+EX_A3 = ask(
+    "02.a3",
     "Before backward",
     Kind.PREDICT,
     points=0,
@@ -645,4 +663,4 @@ EX_D = Exercise(
     )(r.randint(3, 9)),
 )
 
-EXERCISES = (EX_A, EX_A2, EX_B, EX_C, EX_D)
+EXERCISES = (EX_A, EX_A2, EX_A3, EX_B, EX_C, EX_D)

@@ -1243,6 +1243,7 @@ EX_C = Exercise(
     minutes=25,
     difficulty=3,
     question="Write MLP and fit. With your engine, they must put 97 of 100 points of two moons on the right side, and 90 of 100 new ones.",
+    needs=("05.a", "05.b"),
     entry="fit",
     stub=STUB_C,
     solution=SOLUTION_C,

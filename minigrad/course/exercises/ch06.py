@@ -472,6 +472,7 @@ EX_C = Exercise(
     minutes=12,
     difficulty=3,
     question="Write gradcheck: it must accept right rules and reject wrong ones, and say which inputs received a wrong gradient.",
+    needs=("05.a", "05.b"),
     entry="gradcheck",
     stub=STUB_C,
     solution=SOLUTION_C,

@@ -9,56 +9,45 @@ from dataclasses import replace
 from .. import drivers
 from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Seen, Wrong, ask, but
 
-# ---- 10.a: two losses ---------------------------------------------------------------------------------------------------------------
-
-FIRST, SECOND = "after the first", "after the second"
+# ---- 10.a: which edit ---------------------------------------------------------------------------------------------------------------
 
 EX_A = ask(
     "10.a",
-    "Two losses from one graph",
+    "Which edit?",
     Kind.PREDICT,
     points=0,
     minutes=3,
     level=2,
-    text="x = 2, y = x², first = 3y, second = y + 5. first.backward(retain_graph=True), then second.backward(). What is x.grad after each?",
-    comment="x = 2, y = x², first = 3y, second = y + 5.\nfirst.backward(retain_graph=True), then second.backward().\n"
-    'What is x.grad after each? Replace each None by a number, or by "error".',
-    answer={FIRST: 12, SECOND: 16},
+    text="Which of the four edits lets the loop run, with six nodes behind the loss of each step?",
+    choices=("retain_graph", "detach", "no_grad", "clone"),
+    comment="Which edit lets the loop run, with six nodes behind the loss of every step?\n"
+    '  "retain_graph"  loss.backward(retain_graph=True)\n'
+    '  "detach"        h = h.detach(), after backward\n'
+    '  "no_grad"       h, loss = read(h, 1.0) under torch.no_grad()\n'
+    '  "clone"         h = h.clone(), after backward\n'
+    "Replace None by a name, in quotes.",
+    answer="detach",
     wrong=(
-        (
-            "replaced",
-            {SECOND: 4},
-            "The second pass adds its contribution to what the first one left in x.grad (chapter 7).",
-        ),
-        (
-            "an error",
-            {SECOND: "error"},
-            "Without retain_graph=True on the first call there would be an error. Here it is there.",
-        ),
-        ("nothing added", {SECOND: 12}, "The second loss depends on x as well, so its contribution is added."),
-        (
-            "y's factor only",
-            {FIRST: 3},
-            "That is the derivative with respect to y. One more step leads back to x, through x².",
-        ),
-        ("counted twice", {SECOND: 28}, "The second loss contributes once, and without the factor 3."),
-        ("one factor left out", {FIRST: 6}, "The chain has two steps, 3y and x²: multiply both local derivatives."),
-        ("one step added", {SECOND: 10}, "Add the derivative of y = x² at x = 2 to what the first pass left."),
-        ("doubled", {SECOND: 24}, "The second loss is y + 5, not 3y, so it adds less than the first one did."),
+        ("the advice", "retain_graph", "The error is gone with it. But what is behind h in the third step?"),
+        ("nothing recorded", "no_grad", "Then this step has no graph at all. Where would its own gradient come from?"),
+        ("a copy", "clone", "A clone is computed from the original, so its history goes on through it."),
     ),
     hints=(
-        "What does each loss put into x.grad when it is alone?",
-        "retain_graph=True keeps the saved values for another pass, and .grad adds up over passes.",
-        "t = 5, u = 2t, a = u, b = 10u: a leaves 2 in t.grad, then b adds 20, which makes 22.",
+        "h has to keep its number. What else does it bring along into the next step?",
+        "The graph of a step should end where the step began. Which edit leaves h without a past, and the step's own graph alone?",
+        "In a game that is scored move by move, the board is needed for the next move, and the list of earlier moves is not.",
     ),
-    reveal="The first loss leaves 3 · 2x = 12, the second adds 2x = 4.",
+    reveal="detach gives the same number without its history. The others keep the history, or record nothing.",
     fresh=lambda r: (
-        lambda k, x: Fresh(
-            f"x = {x}, y = x²; ({k}y).backward(retain_graph=True); y.backward(). What is x.grad?",
-            (k + 1) * 2 * x,
-            wrong=((2 * x, "The second pass adds to what the first one left."),),
+        lambda k, m: Fresh(
+            f"A step records {m} nodes, and h is detached after every {k} steps. How many nodes are behind a loss at most?",
+            k * m,
+            wrong=(
+                (m, "The history goes back to the last detach."),
+                (k * m + m, "At a detach the count begins again."),
+            ),
         )
-    )(r.randint(4, 9), r.randint(3, 6)),
+    )(r.randint(4, 9), r.randint(11, 19)),
 )
 
 # ---- 10.a2: a stray detach ----------------------------------------------------------------------------------------------------------
@@ -370,6 +359,42 @@ def _afterwards(seen: Seen, key: str) -> object:
     return got.get(key) if isinstance(got, dict) else None
 
 
+# ---- 10.c2: how long a window -------------------------------------------------------------------------------------------------------
+
+EX_C2 = ask(
+    "10.c2",
+    "How long a window?",
+    Kind.PREDICT,
+    points=0,
+    minutes=2,
+    level=2,
+    text="The network has to say what it read five steps ago. Which is the shortest of the windows 1, 4, 8 and 16 that is enough?",
+    comment="The network has to say what it read five steps ago. With which windows can it learn that?\n"
+    "Replace None by the shortest one that is enough: 1, 4, 8 or 16.",
+    answer=8,
+    wrong=(
+        ("no window at all", 1, "Then no gradient ever leaves a step, and nothing can be learnt about an earlier one."),
+        ("nearly five", 4, "The gradient would have to travel back over more steps than this window has."),
+        ("as long as possible", 16, "It is long enough, but a shorter one is, too."),
+    ),
+    hints=(
+        "A gradient goes back to the beginning of its window, and no further.",
+        "The loss of step t has to reach step t − 5. In which windows are there pairs of steps that far apart?",
+        "To say what came two steps ago, a window of two is too short, and one of three has a single pair.",
+    ),
+    reveal="Only a window of more than five steps contains a loss and the number that it is about.",
+    fresh=lambda r: (
+        lambda n, k: Fresh(
+            f"Windows of {n + k} steps, and the answer is about what came {n} steps earlier. How many of a window reach it?",
+            k,
+            wrong=(
+                (n, "Those are the losses that do not."),
+                (n + k, "The first ones have their number in the window before."),
+            ),
+        )
+    )(r.randint(11, 15), r.randint(20, 30)),
+)
+
 # ---- 10.d: truncated backpropagation ------------------------------------------------------------------------------------------------
 
 STUB_D = '''\
@@ -532,4 +557,4 @@ def _passes(seen: Seen) -> int:
     return _work(seen).get("backward passes", 0)
 
 
-EXERCISES = (EX_A, EX_A2, EX_B, EX_C, EX_D)
+EXERCISES = (EX_A, EX_A2, EX_B, EX_C, EX_C2, EX_D)

@@ -182,6 +182,7 @@ EX_B = Exercise(
     minutes=10,
     difficulty=2,
     question="Give your engine cross_entropy(scores, target), as one operation with a backward rule of its own.",
+    needs=("05.a",),
     entry="cross_entropy",
     stub=STUB_B,
     solution=SOLUTION_B,

@@ -340,7 +340,6 @@ EX_C = Exercise(
     points=3,
     minutes=12,
     difficulty=3,
-    reused=True,
     question="Scores, mask, softmax, mixture: attention from its four parts, for any number of samples and heads.",
     entry="attention",
     stub=STUB_C,

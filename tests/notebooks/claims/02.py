@@ -12,14 +12,7 @@ def _claims():
         h = w * h
     assert len(backward_order(h)) == 100
 
-    def way(x):
-        taken = ""
-        for _ in range(4):
-            taken += "LH"[x > 1]
-            x = x / 2 if x > 1 else 3 * x + 1
-        return taken
-
-    assert len({way(n / 64) for n in range(-6400, 6400)}) == 10, "four_times has ten ways, not sixteen: after half of a number comes no 3x + 1 twice"
+    assert round(lost[-1], 2) == 0.25 and len(lost) == 60 and all(abs(1.5 * x + 1 - target) < 1e-9 for x, target in points)
 
 
 _claims()

@@ -44,14 +44,13 @@ def _claims():
     nn.utils.clip_grad_norm_([w], 5.0)
     assert torch.allclose(w.grad, torch.tensor([3.0, 4.0]))      # recall 3
 
-    assert sum(p.numel() for p in poet.parameters()) > 10 * cut  # "ten times as many parameters as characters"
-    assert len(text.strip().split("\n\n")) == 37
-    assert "Who, moving others, are themselves as stone,\nUnmoved, cold" in known
-    assert known.count("\n\n") == 33                             # its 33 sonnets, and the beginning of another
+    assert sum(p.numel() for p in poet.parameters()) > 2 * cut   # "more than twice as many parameters as characters"
+    assert len(text.strip().split("\n\n")) == 154 and len(unseen.strip().split("\n\n")) == 15
+    assert {"\n", ","} < set(letters) and validation[0] < bigram + 0.5
     if STEPS == 1000:                                            # test_solutions.py trains less, and the whole in `make thorough`
-        turn = at[validation.index(lowest)]
-        assert 300 <= turn <= 600 and 1.9 < lowest < 2.1 < bigram    # it turns, near 2.0, and is better than the bigram model there
-        assert validation[-1] > lowest + 0.15 and training[-1] < 1.4  # and it goes on memorising
+        assert lowest < 1.85 < bigram - 0.5 and validation[-1] < lowest + 0.02      # both curves fall
+        assert reached == sorted(reached, reverse=True) and turns[0] < turns[-1]    # more text, lower and later
+        assert loss_without(range(4)) > max(loss_without([head]) for head in range(4)) > lowest + 0.2
 
     A, B, C, D = (runs()[name] for name in "ABCD")               # what exercise 17.d calls their faults can be seen
     assert B.validation[-1] < 0.3 < 1 < B.new                    # a leak: validation far better than new digits
