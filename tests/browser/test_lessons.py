@@ -27,7 +27,7 @@ LESSONS = {
     "race": "race()", "recap": "recap(5)", "rules": "rules()", "scissors": "scissors(tool='detach', at='b', passes=1)",
     "stacked": "stacked()", "step_size": "step_size()", "stepper": "stepper(at='end')", "surrogate": "surrogate()",
     "two_loops": "two_loops()", "uses": "uses()",
-    "versions": "versions()", "progress": "for _ in progress(range(5), 'five steps'): pass",
+    "versions": "versions()", "will_it_fit": "will_it_fit()", "progress": "for _ in progress(range(5), 'five steps'): pass",
 }  # fmt: skip
 STANDS_STILL = {"growth", "recap", "progress"}  # nothing to operate
 

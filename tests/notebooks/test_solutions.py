@@ -102,7 +102,7 @@ def test_a_copied_line_would_be_found():
 
 
 # The strict run of notebooks/ trains this to the end.
-TRAINS = {"17_training_loop": [("STEPS = 1000\n", "STEPS = 100\n"), ("write(800)", "write(100)")]}
+TRAINS = {"17_training_loop": [("STEPS = 700\n", "STEPS = 100\n"), ("write(800)", "write(100)")]}
 
 
 # Of all chapters in `make thorough`: that each solution passes its checks is shown in tests/course, and the strict run is of all.

@@ -134,6 +134,7 @@ LESSONS = {
     "surrogate": ({}, {"f": TwoFaced, "x": 0.7}),
     "uses": ({}, {"of": "convolution"}),
     "two_loops": ({"steps": 5}, {"lr": 0.02, "steps": 4}),
+    "will_it_fit": ({}, {"precision": False, "batch": 1}),
     "versions": ({}, {"program": "y = x * 2\ny.add_(1)", "x": [1.0, 2.0]}),
 }
 each = pytest.mark.parametrize("name", LESSONS)

@@ -36,6 +36,7 @@ from .stepper import stepper
 from .surrogate import surrogate
 from .uses import uses
 from .versions import versions
+from .will_it_fit import will_it_fit
 
 __all__ = [
     "bucket",
@@ -76,4 +77,5 @@ __all__ = [
     "two_loops",
     "uses",
     "versions",
+    "will_it_fit",
 ]

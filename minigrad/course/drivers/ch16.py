@@ -84,3 +84,8 @@ def half_precision_steps(
             weights, scale = entry(weights, backward, scale, lr)
         path.append([[float(v) for v in weights], float(scale)])
     return path
+
+
+def budget_of(entry: Any, parameters: int, block: int, layers: int, settings: dict[str, int]) -> Any:
+    """The learner's budget in bytes."""
+    return entry(parameters, block, layers, **settings)

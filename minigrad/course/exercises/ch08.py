@@ -334,4 +334,37 @@ EX_C = Exercise(
     )(r.randint(3, 6), r.randint(4, 8)),
 )  # fmt: skip
 
-EXERCISES = (EX_A, EX_B, EX_C)
+EX_C2 = ask(
+    "08.c2",
+    "Five times as many samples",
+    Kind.PREDICT,
+    points=0,
+    minutes=3,
+    level=2,
+    text="At w = 0, four samples and a v of ones give w.grad = -72. What do five times as many samples of the same kind give, with a v of "
+    "ones, and with a v whose entries are all 1/20?",
+    comment="At w = 0, four samples and a v of ones give w.grad = -72.\n"
+    "What do twenty samples of the same kind give? Replace each None by a number.",
+    answer={"20 samples, v all ones": -360, "20 samples, v all 1/20": -18},
+    wrong=(
+        ("no difference", {"20 samples, v all ones": -72}, "With ones, each sample adds its own derivative in full."),
+        ("the sum, again", {"20 samples, v all 1/20": -360}, "Every entry of v is a twentieth of what it was with ones."),
+        ("that of four", {"20 samples, v all 1/20": -72}, "That is the sum over four samples. A mean over them would be a quarter of it."),
+        ("divided twice", {"20 samples, v all 1/20": -3.6}, "Twenty samples are added up, and each is divided by twenty, not more."),
+    ),
+    hints=(
+        "How much does one sample contribute on average, if four of them make -72?",
+        "A v of ones adds up the rows, so five times as many rows make five times the sum. A v of 1/n averages them.",
+        "Three samples that give 5 each: ones make 15, and 1/3 each makes 5. Thirty such samples make 150 and again 5.",
+    ),
+    reveal="Ones add up, so the gradient becomes five times as long. The mean stays what it is for four samples.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"{n} samples give the gradient {7 * n} with v all ones. What do {3 * n} of the same kind give with v all 1/{3 * n}?",
+            7,
+            wrong=((21 * n, "That is the sum."), (7 * n, "That is the sum over fewer samples.")),
+        )
+    )(r.randint(11, 20)),
+)  # fmt: skip
+
+EXERCISES = (EX_A, EX_B, EX_C, EX_C2)

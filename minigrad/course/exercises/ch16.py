@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from functools import partial
 
 from .. import drivers
@@ -473,6 +474,146 @@ EX_C = Exercise(
     )(r.choice([5, 6, 7, 9])),
 )  # fmt: skip
 
+# ---- 16.c2: a budget -----------------------------------------------------------------------------------------------------------------
+
+STUB_C2 = '''\
+def budget(parameters, block, layers, weight=4, gradient=4, state=8, number=4, checkpoint=0):
+    """The bytes that training takes at its peak.
+
+    weight, gradient and state are the bytes for each parameter: its value, its gradient, and what the optimizer keeps.
+    block: how many numbers a layer saves for the backward pass, each of `number` bytes.
+    checkpoint: 0, or how many numbers the input of a layer has. Then each layer keeps only its input, and one layer
+    at a time is rebuilt, so one layer's numbers are there in addition.
+    """
+    ...
+'''
+
+SOLUTION_C2 = but(
+    STUB_C2,
+    "    ...\n",
+    "    kept = layers * checkpoint + block if checkpoint else layers * block\n"
+    "    return parameters * (weight + gradient + state) + number * kept\n",
+)
+_c2 = lambda old, new: but(SOLUTION_C2, old, new)  # noqa: E731
+
+
+def _bytes(parameters, block, layers, settings):
+    """The same, counted part by part."""
+    s = {"weight": 4, "gradient": 4, "state": 8, "number": 4, "checkpoint": 0} | settings
+    total = sum(parameters * s[each] for each in ("weight", "gradient", "state"))
+    for layer in range(layers):
+        whole = not s["checkpoint"] or layer == 0
+        total += s["number"] * (block * whole + s["checkpoint"])
+    return total
+
+
+def _budget(idea, name, fixed=False, checkpoint=0, **settings):
+    def of(r):
+        s = dict(settings)
+        if fixed:
+            return r.randint(10**6, 10**9), 0, 1, s
+        block = r.randint(10**5, 10**8)
+        if checkpoint:
+            s["checkpoint"] = block // checkpoint
+        return 0, block, r.randint(3, 60), s
+
+    return Probe(name, of(random.Random(name)), _bytes, drivers.budget_of, draw=of, idea=idea)
+
+
+FIXED, ACTIVE, KEPT = "fixed bytes", "activations", "checkpoints"
+EX_C2 = Exercise(
+    id="16.c2",
+    title="A budget",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=8,
+    difficulty=2,
+    question="How many bytes does a training take? Parameters, gradients, the optimizer's averages and the activations, with and without "
+    "checkpoints.",
+    entry="budget",
+    stub=STUB_C2,
+    solution=SOLUTION_C2,
+    ideas={FIXED: 1 / 3, ACTIVE: 1 / 3, KEPT: 1 / 3},
+    probes=(
+        _budget(FIXED, "Adam in float32", fixed=True),
+        _budget(FIXED, "mixed precision", fixed=True, weight=2, gradient=2, state=12),
+        _budget(ACTIVE, "every layer keeps its numbers", state=4),
+        _budget(ACTIVE, "two bytes each", number=2),
+        _budget(KEPT, "inputs only", checkpoint=20),
+        _budget(KEPT, "inputs of two bytes", checkpoint=7, number=2),
+    ),
+    bank=(
+        Wrong("optimizer forgotten", _c2("(weight + gradient + state)", "(weight + gradient)"),
+              "The optimizer keeps something for each parameter, too, and with Adam it is the largest of the three.",
+              on=("Adam in float32",)),
+        Wrong("gradients forgotten", _c2("(weight + gradient + state)", "(weight + state)"),
+              "Each parameter has a gradient, which needs room as well.", on=("mixed precision",)),
+        Wrong("one average of two", _c2("gradient + state", "gradient + state / 2"),
+              "`state` is all that the optimizer keeps for a parameter. It is not halved.", on=("mixed precision",)),
+        Wrong("a single layer", _c2("else layers * block", "else block"),
+              "Every layer keeps its numbers until the backward pass reaches it, so at the peak all of them are there.",
+              on=("every layer keeps its numbers",)),
+        Wrong("numbers for bytes", _c2("number * kept", "kept"), "These are numbers, and the budget is in bytes.",
+              on=("every layer keeps its numbers",)),
+        Wrong("nothing is rebuilt", _c2("layers * checkpoint + block if", "layers * checkpoint if"),
+              "During the backward pass one layer at a time is rebuilt, and all of its numbers are there then.", on=("inputs only",)),
+        Wrong("everything is kept as well", _c2("layers * checkpoint + block if", "layers * checkpoint + layers * block if"),
+              "With checkpoints a layer keeps only its input. Only the one that is being rebuilt is there in full.", on=("inputs only",)),
+    ),
+    hints=Hints(
+        "Two sums: what belongs to the parameters, and what belongs to the batch.",
+        "Bytes for each parameter: value, gradient, averages. Numbers of the layers: all blocks, or all inputs and one block.",
+        "10 parameters with SGD (no state) in float32 take 80 bytes. 3 layers that save 5 numbers each add 60.",
+    ),
+    reveal="The first sum does not depend on the batch, and no checkpoint makes it smaller. The second one is what checkpoints reduce.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"A model has {n} million parameters, trained with Adam in float32. How many million bytes are there before the first batch?",
+            16 * n,
+            wrong=((4 * n, "Gradients and averages need room, too."), (8 * n, "Adam keeps two averages for each parameter.")),
+        )
+    )(r.randint(11, 90)),
+)  # fmt: skip
+
+EX_C3 = ask(
+    "16.c3",
+    "Which change makes it fit?",
+    Kind.PREDICT,
+    points=0,
+    minutes=2,
+    level=2,
+    text="A transformer of a billion parameters needs 41.2 GB, of which 18.6 are parameters, gradients and averages. Which change makes "
+    "it fit into 24 GB?",
+    choices=("batch", "length", "averages", "checkpoints"),
+    comment="It needs 41.2 GB, of which 18.6 belong to the parameters. Which single change makes it fit into 24 GB?\n"
+    '  "batch"        4 texts at a time in place of 8       "length"       texts of half the length\n'
+    '  "averages"     Adam\'s averages in 8 bits each       "checkpoints"  each layer keeps only its input\n'
+    "Replace None by a name, in quotes.",
+    answer="checkpoints",
+    wrong=(
+        ("half the batch", "batch", "Half of the activations are left then, on top of the 18.6."),
+        (
+            "half the length",
+            "length",
+            "It takes a little more than half of the activations away, and that is not enough.",
+        ),
+        ("small averages", "averages", "The averages are a part of the 18.6 GB, and the activations stay."),
+    ),
+    hints=(
+        "Which part would have to shrink, and to how much?",
+        "18.6 GB are there whatever the batch is. So of what is left, little more than five may stay.",
+        "Of a layer's numbers, its input is about a twentieth.",
+    ),
+    reveal="Only checkpoints make the activations several times smaller.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"{n} layers keep 20 numbers each, or 1 with a checkpoint. How many are there at the peak with checkpoints?",
+            n + 20,
+            wrong=((n, "One layer is rebuilt."), (20 * n, "That is without checkpoints.")),
+        )
+    )(r.randint(30, 60)),
+)
+
 # ---- 16.d: loss scaling ---------------------------------------------------------------------------------------------------------
 
 STUB_D = '''\
@@ -610,4 +751,4 @@ EX_D = Exercise(
     )(r.randint(3, 9)),
 )  # fmt: skip
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D)
+EXERCISES = (EX_A, EX_B, EX_C, EX_C2, EX_C3, EX_D)

@@ -36,4 +36,14 @@ def _claims():
     h.sum().backward()
     assert runs == 128                                           # recall 2
 
+    from widgets.lessons.will_it_fit import Transformer, gigabytes
+
+    model = Transformer(24, 1_920, 24, 50_257, 1_024)            # the one of 16.c3, 8 texts at a time
+    assert round(model.parameters() / 1e9, 2) == 1.16
+    parts = gigabytes(model, 8, True, False, False)
+    assert round(sum(parts.values()), 1) == 41.2 and round(sum(parts.values()) - parts["activations"], 1) == 18.6
+    assert 4 + 4 + 8 == 2 + 2 + 4 + 8 == 16
+    long = model._replace(length=4_096)
+    assert long.heads * long.length**2 > 0.5 * long.block(1)     # attention's weights are the largest part there
+
 _claims()

@@ -47,8 +47,8 @@ def _claims():
     assert sum(p.numel() for p in poet.parameters()) > 2 * cut   # "more than twice as many parameters as characters"
     assert len(text.strip().split("\n\n")) == 154 and len(unseen.strip().split("\n\n")) == 15
     assert {"\n", ","} < set(letters) and validation[0] < bigram + 0.5
-    if STEPS == 1000:                                            # test_solutions.py trains less, and the whole in `make thorough`
-        assert lowest < 1.85 < bigram - 0.5 and validation[-1] < lowest + 0.02      # both curves fall
+    if STEPS == 700:                                             # test_solutions.py trains less, and the whole in `make thorough`
+        assert lowest < 1.95 < bigram - 0.4 and validation[-1] < lowest + 0.02      # both curves fall
         assert reached == sorted(reached, reverse=True) and turns[0] < turns[-1]    # more text, lower and later
         assert loss_without(range(4)) > max(loss_without([head]) for head in range(4)) > lowest + 0.2
 
