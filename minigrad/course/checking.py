@@ -2,6 +2,7 @@
 
     check("05.b", backward)      judge an answer          check.hint("05.b")      one more hint each time
     check.predict("01.a", 30)    note a guess first       check.reveal("05.b")    the solution, then fresh numbers
+    check.recall()               a question from earlier     check.sicken()          a loop with a fault in it
     check.explain("05", "...")   two sentences, compared  check.keep("05.b")      write your answer to my_engine.py
     check.progress()             what has passed so far   check.engine()          your Value and backward, for later chapters
     check.hand_in()              what the grader will find in the saved notebook, and a zip file to hand in
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..words import listed
-from . import own, progress
+from . import own, progress, recall
 from .bank import safely
 from .claims import Claim, fingerprint
 from .drivers import DRAWN, tidy
@@ -53,6 +54,7 @@ class Check:
         self._known_good: set[tuple[Any, str]] = set()  # (id, source) of answers in my_engine.py that pass
         self._reference: dict[str, Any] = {}
         self._exam = False
+        self._recalled: recall.Question | None = None
         self.where: Callable[[Any], str] | None = (
             None  # %where's sentence about an engine, once `%load_ext minigrad` has brought it
         )
@@ -347,6 +349,28 @@ class Check:
             "\n".join([*(text for _, text in lines), *hints]),
         )
 
+    def recall(self, knew: bool | None = None) -> Note:
+        """One question from a chapter that you have begun. Then `check.recall(True)` if you knew the answer, else `check.recall(False)`.
+
+        What you knew comes back after 1, 3, 7, 21 and 60 days, what you did not know tomorrow.
+        """
+        today, said = recall.day(), ""
+        if knew is not None and self._recalled is not None:
+            days = recall.answered(self._recalled, knew, progress.load()[0], today)
+            said = f"The last one comes back in {days} day{'s' * (days != 1)}. "
+        waiting = recall.due(Path.cwd(), progress.load()[0], today)
+        self._recalled = waiting[0] if waiting else None
+        if self._recalled is None:
+            return Note(
+                "○ nothing to recall today",
+                said + "Questions come from chapters in which an exercise of yours has passed.",
+            )
+        return Note(
+            f"Chapter {int(self._recalled.chapter)}: {self._recalled.question}",
+            f"{said}{len(waiting) - 1} more today. Answer aloud, open the answer, then call check.recall(True) or check.recall(False).",
+            folded=self._recalled.answer,
+        )
+
     def explain(self, chapter: str, text: str = "") -> Note:
         """A chapter's question for two sentences. An answer, and three weaker ones, are shown once there is a text. It is not graded."""
         if chapter not in QUESTIONS:
@@ -438,6 +462,13 @@ class Check:
         """The answers to earlier exercises that this one calls by name: yours where there are some."""
         if ex.id not in ex.needs:
             own.lend(entry, **{_find(id).entry: self._mine(_find(id))[0] for id in ex.needs})
+
+    def sicken(self, number: int | None = None) -> Any:
+        """A training loop on your engine with one fault in it, to be found with few measurements. `number` chooses a patient again."""
+        from .clinic import Patient, any_number  # trains, with numpy
+
+        pieces = {_find(id).entry: self._mine(_find(id))[0] for id in ("05.a", "05.b", "09.e", "09.f", "14.c2")}
+        return Patient(pieces, any_number() if number is None else number)
 
     def hand_in(self, notebook: str | Path | None = None) -> Note:
         """Read the saved notebook like the grader, list the cell that it finds for each exercise, and write a zip file to hand in."""

@@ -142,6 +142,7 @@ class Note:
     body: str = ""
     code: str = ""
     rows: tuple[tuple[str, ...], ...] = field(default=())  # the first row is the header
+    folded: str = ""  # an answer that opens with a click
     ticks: tuple[str, ...] = ()  # boxes to tick, which nobody else sees
 
     def __repr__(self) -> str:
@@ -151,7 +152,9 @@ class Note:
             parts += [
                 "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in self.rows
             ]
-        parts += [f"☐ {text}" for text in self.ticks]
+        parts += [f"☐ {text}" for text in self.ticks] + [f"The answer, upside down: {self.folded[::-1]}"] * bool(
+            self.folded
+        )
         parts += [part for part in (self.code.rstrip(), self.body) if part]
         return "\n".join(parts)
 
@@ -165,6 +168,7 @@ class Note:
             )
             inner += f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         inner += "".join(f'<div><label><input type="checkbox"> {_code_html(text)}</label></div>' for text in self.ticks)
+        inner += f"<details><summary>The answer</summary>{_code_html(self.folded)}</details>" if self.folded else ""
         inner += f"<pre>{escape(self.code.rstrip())}</pre>" if self.code else ""
         inner += "".join(f"<div>{_code_html(line)}</div>" for line in self.body.split("\n")) if self.body else ""
         return _box("untried", inner)

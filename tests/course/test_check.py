@@ -740,6 +740,7 @@ def chapters_that_take():
                            for c in json.loads(path.read_text("utf-8"))["cells"] if c["cell_type"] == "code")  # fmt: skip
         todo = re.findall(r'check\.mine\("([^"]+)"\)', source)
         todo += ["05.a", "05.b"] * ("check.engine(" in source) + ["09.e"] * ('engine("tensor")' in source)
+        todo += ["09.e", "09.f", "14.c2"] * ("check.sicken(" in source)
         while todo:
             id = todo.pop()
             if path.stem[:2] not in taken.setdefault(id, set()):

@@ -33,6 +33,19 @@ HARMLESS = {
         "Value(0.0) -> 0.0": "a number plus a Value is a Value",
     },
     "06.c": {"inputs[i].grad - slope -> slope - inputs[i].grad": "only its size is compared"},
+    "06.d": dict.fromkeys(
+        (
+            "(-x).relu() -> -x",
+            "y.relu() -> y",
+            "y.relu() -> y #2",
+            "5 * zero.relu() -> zero.relu()",
+            "3 * (2 * x) ** 3 + 2 * x ** 2 + (-x).relu() * 4 + 2 * y.relu() + y.rel -> "
+            "3 * (2 * x) ** 3 + 2 * x ** 2 + (-x).relu() * 4 + 2 * y.relu() + y.rel",
+            "3 * (2 * x) ** 3 + 2 * x ** 2 + (-x).relu() * 4 + 2 * y.relu() + y.rel -> "
+            "3 * (2 * x) ** 3 + 2 * x ** 2 + (-x).relu() * 4 + 2 * y.relu() + y.rel #2",
+        ),
+        "another test that accepts the right engine and no other",
+    ),
     "07.b": {"w * x - y -> y - w * x": SQUARED, "w * x - y -> y - w * x #2": SQUARED},
     **dict.fromkeys(("07.c", "07.d"), {"w * x - y -> y - w * x": SQUARED}),
     "08.c": {"Value(x) -> x": "there the outputs are only counted, and plain numbers give as many"},

@@ -128,3 +128,138 @@ def gradcheck_on(entry: Any, name: str, fault: str, xs: list[float]) -> Any:
         f"the {what} rule": entry(_operation(Value, name, its), list(xs))
         for what, its in (("right", ""), ("wrong", fault))
     }
+
+
+# ---- broken engines, for tests that learners write ----------------------------------------------------------------------------------
+
+OPERATIONS_OF_05: dict[
+    str, tuple[Callable, Callable]
+] = {  # value and derivatives; the last argument of a power is a plain number
+    "+": (lambda a, b: a + b, lambda a, b: (1.0, 1.0)),
+    "*": (lambda a, b: a * b, lambda a, b: (b, a)),
+    "**": (lambda a, n: a**n, lambda a, n: (n * a ** (n - 1),)),
+    "relu": (lambda a: max(a, 0.0), lambda a: (float(a > 0),)),
+}
+IN_WORDS = {"+": "the sum", "*": "the product", "**": "the power", "relu": "relu"}
+FORMS = {"1 + x": "__radd__", "3 * x": "__rmul__", "-x": "__neg__", "x - y": "__sub__", "1 - x": "__rsub__", "x / y": "__truediv__",
+         "1 / x": "__rtruediv__"}  # fmt: skip
+
+
+def broken_engines() -> dict[str, dict[str, Any]]:
+    """Each broken engine: what is wrong with it, in words, and the settings of `engine_with` that make it."""
+    found: dict[str, dict[str, Any]] = {}
+    for op, word in IN_WORDS.items():
+        many = op in "+*"
+        found |= {
+            f"{word} computes another value, with a rule that fits it": {"op": op, "value": True},
+            f"{word} forgets the gradient from above": {"op": op, "upstream": True},
+            f"{word} replaces a gradient in place of adding to it": {"op": op, "replaces": True},
+            f"{word} does not remember what it was made from": {"op": op, "parents": True},
+            f"{word} gives {'its first operand' if many else 'its operand'} no gradient": {"op": op, "missing": 0},
+        }
+        if many:
+            found[f"{word} gives its second operand no gradient"] = {"op": op, "missing": 1}
+    found |= {
+        "the product gives each operand its own value for a derivative": {"op": "*", "rule": lambda a, b: (a, b)},
+        "the power leaves out its exponent as a factor": {"op": "**", "rule": lambda a, n: (a ** (n - 1),)},
+        "the power keeps its exponent as it is": {"op": "**", "rule": lambda a, n: (n * a**n,)},
+        "relu passes everything": {"op": "relu", "rule": lambda a: (1.0,)},
+        "relu passes at zero, too": {"op": "relu", "rule": lambda a: (float(a >= 0),)},
+        "relu passes where it should not, and only there": {"op": "relu", "rule": lambda a: (float(a < 0),)},
+        "the root starts with no gradient": {"seed": 0.0},
+        "the root starts with 2": {"seed": 2.0},
+        "the backward pass begins at the leaves": {"order": "leaves first"},
+        "each node passes its gradient on as soon as it is met": {"order": "as met"},
+        "a node that is used twice goes twice": {"order": "every path"},
+    }
+    for form, method in FORMS.items():
+        found[f"{form} makes a number without a past"] = {"form": method, "past": True}
+    for form, method in (("-x", "__neg__"), ("x - y", "__sub__"), ("1 - x", "__rsub__")):
+        found[f"{form} has a sign the wrong way round"] = {"form": method, "sign": True}
+    for form, method in (("x / y", "__truediv__"), ("1 / x", "__rtruediv__")):
+        found[f"{form} multiplies"] = {"form": method, "times": True}
+    return found
+
+
+def engine_with(op: str = "", form: str = "", seed: float = 1.0, order: str = "", **fault: Any) -> tuple[Any, Callable]:
+    """A Value class as in chapter 05 and its backward, with one fault; without any argument they are right."""
+
+    class Value(Number):
+        def _backward(self) -> None:
+            here = self._op == op
+            for k, (parent, local) in enumerate(zip(self._prev, self._locals, strict=False)):
+                part = 0.0 if here and fault.get("missing") == k else local
+                part *= 1.0 if here and fault.get("upstream") else self.grad
+                parent.grad = part if here and fault.get("replaces") else parent.grad + part
+
+    def compute(name: str, *operands: Any) -> Any:
+        inputs = tuple(o for o in operands if isinstance(o, Value))
+        numbers = [o.data if isinstance(o, Value) else o for o in operands]
+        value, rule = OPERATIONS_OF_05[name]
+        data, local = value(*numbers), (fault.get("rule", rule) if name == op else rule)(*numbers)
+        if name == op and fault.get("value"):
+            data, local = 2 * data, tuple(2 * d for d in local)
+        return Value(data, () if name == op and fault.get("parents") else inputs, name, local)
+
+    def of(x: Any) -> Any:
+        return x if isinstance(x, Value) else Value(x)
+
+    forms: dict[str, Callable] = {
+        "__add__": lambda a, b: compute("+", a, of(b)),
+        "__mul__": lambda a, b: compute("*", a, of(b)),
+        "__pow__": lambda a, n: compute("**", a, n),
+        "relu": lambda a: compute("relu", a),
+        "__radd__": lambda a, b: a + b,
+        "__rmul__": lambda a, b: a * b,
+        "__neg__": lambda a: a * -1.0,
+        "__sub__": lambda a, b: a + of(b) * -1.0,
+        "__rsub__": lambda a, b: a * -1.0 + b,
+        "__truediv__": lambda a, b: a * of(b) ** -1,
+        "__rtruediv__": lambda a, b: a**-1 * b,
+    }
+    if fault.get("past"):
+        right = forms[form]
+        forms[form] = lambda a, *b: Value(right(a, *b).data)
+    if fault.get("sign"):
+        signs: dict[str, Callable] = {
+            "__neg__": lambda a: a * 1.0,
+            "__sub__": lambda a, b: a + b,
+            "__rsub__": lambda a, b: a - b,
+        }
+        forms[form] = signs[form]
+    if fault.get("times"):
+        forms[form] = lambda a, b: a * b
+    for name, method in forms.items():
+        setattr(Value, name, method)
+
+    def backward(root: Any) -> None:
+        root.grad = seed
+        nodes = users_first(root)
+        if order == "leaves first":
+            nodes = nodes[::-1]
+        elif order:
+            nodes, todo = [], [root]
+            for node in todo:
+                if order == "every path" or node not in nodes:
+                    nodes.append(node)
+                    todo.extend(node._prev)
+        for node in nodes:
+            node._backward()
+
+    return Value, backward
+
+
+def survivors(entry: Any) -> Any:
+    """Which broken engines a learner's test accepts, and whether it accepts the right one. An exception is a rejection."""
+
+    def accepts(settings: dict[str, Any]) -> bool:
+        try:
+            return bool(entry(*engine_with(**settings)))
+        except Exception:
+            return False
+
+    broken = broken_engines()
+    return {
+        "the right engine": accepts({}),
+        "survive": [what for what, settings in broken.items() if accepts(settings)],
+    }

@@ -561,4 +561,112 @@ EX_C = Exercise(
     reused=True,
 )  # fmt: skip
 
-EXERCISES = (EX_A, EX_A2, EX_B, EX_C)
+# ---- 06.d: you against the mutants --------------------------------------------------------------------------------------------------
+
+STUB_D = '''\
+def accepts(Value, backward):
+    """Is this engine right? True or False. Value and backward are like those of chapter 5.
+
+    Some fifty engines are tried, each with one mistake, and one without. A test that stops with an error rejects.
+    """
+    a, b = Value(2.0), Value(3.0)
+    backward(a * b)
+    return (a.grad, b.grad) == (3.0, 2.0)
+'''
+
+SOLUTION_D = '''\
+def accepts(Value, backward):
+    """Is this engine right? True or False. Value and backward are like those of chapter 5."""
+    a, b = Value(2.0), Value(3.0)
+    c, d = a + b, a * b
+    backward((c + d) + c * d)
+    diamond = (a.grad, b.grad) == (25.0, 19.0)
+
+    x = Value(2.0)
+    u = x * x
+    backward(u + u * x)
+    order = x.grad == 16.0
+
+    x, y = Value(2.0), Value(4.0)
+    z = (3 - x) * 2 + (1 + x * 5 - 4) / 2 + 6 / x - y + (x - y) / y
+    backward(z)
+    forms = (z.data, x.grad, y.grad) == (4.0, -0.75, -1.125)
+
+    x, y, zero = Value(-1.5), Value(3.0), Value(0.0)
+    z = 3 * (2 * x) ** 3 + 2 * x**2 + (-x).relu() * 4 + 2 * y.relu() + y.relu() + x.relu()
+    backward(z)
+    backward(5 * zero.relu())
+    folds = (z.data, x.grad, y.grad, zero.grad) == (-61.5, 152.0, 3.0, 0.0)
+    return diamond and order and forms and folds
+'''
+
+
+def _few(most):
+    def complaint(got, *_):
+        if not got["the right engine"]:
+            return "your test rejects an engine without a mistake, so its verdict on the others counts for nothing"
+        alive = got["survive"]
+        if len(alive) <= most:
+            return None
+        few = "; in another one ".join(alive[:2])
+        return (
+            f"{len(alive)} broken engine{'s' * (len(alive) > 1)} survive{'s' * (len(alive) == 1)}. In one of them {few}"
+        )
+
+    return complaint
+
+
+def _left(words):
+    return lambda seen: any(words in one for one in (seen.value("all but eight") or {}).get("survive", ()))
+
+
+def _rejects_right(seen):
+    return (seen.value("all but eight") or {}).get("the right engine") is False
+
+
+MANY, FEW, ALL = "half of them", "all but eight", "all"
+EX_D = Exercise(
+    id="06.d",
+    title="You against the mutants",
+    kind=Kind.BUILD,
+    points=3,
+    minutes=12,
+    difficulty=2,
+    question="Write a test that accepts a right engine and rejects broken ones. How many of the broken engines survive?",
+    entry="accepts",
+    stub=STUB_D,
+    solution=SOLUTION_D,
+    ideas={MANY: 1 / 3, FEW: 1 / 3, ALL: 1 / 3},
+    probes=tuple(
+        Probe(name, (), driver=drivers.survivors, accept=_few(most), idea=name) for name, most in ((MANY, 22), (FEW, 8), (ALL, 0))
+    ),
+    bank=(
+        Wrong("rejects everything", "def accepts(Value, backward):\n    return False\n",
+              "A test has to accept what is right. Compute by hand what the gradients of your program must be.", when=_rejects_right),
+        Wrong("one diamond", SOLUTION_D.replace("return diamond and order and forms and folds", "return diamond"),
+              "Your program has sums and products only, so nothing is asked of the other operations and forms. Use each of +, *, **, relu, "
+              "and of 1 + x, 3 * x, 1 - x, x / 2, 2 / x, somewhere.", when=_left("the power forgets")),
+        Wrong("relu at zero not asked", SOLUTION_D.replace("    backward(5 * zero.relu())\n", ""),
+              "relu survives with a slope of 1 at zero. Ask for its gradient at exactly 0.", when=_left("at zero, too")),
+        Wrong("order not asked", SOLUTION_D.replace("diamond and order", "diamond"),
+              "An engine survives that does not wait. Use a result twice, once directly and once by way of another result.",
+              when=_left("as soon as it is met")),
+    ),
+    hints=Hints(
+        "Look at the survivors that are named. What would a program have to contain to tell them from the right engine?",
+        "Use every operation twice on the same input, with something after it, so that the gradient from above is not 1. Use each form "
+        "with a plain number. Ask relu at 0, too.",
+        "Against a division that forgets its past: x = Value(4.0), backward(x / 2), and x.grad has to be a half.",
+    ),
+    reveal="Four short programs are enough. What they have in common: inputs that are used twice, something after each operation, and the "
+    "places where something special happens.",
+    fresh=lambda r: (
+        lambda n: Fresh(
+            f"backward({n} * x.relu()) at x = Value(0.0): which x.grad does a right engine of this course have?",
+            0,
+            wrong=((n, "That is right of zero."),),
+        )
+    )(r.randint(3, 9)),
+)  # fmt: skip
+
+EXERCISES = (EX_A, EX_A2, EX_B, EX_C, EX_D)

@@ -50,6 +50,6 @@ def _claims():
     ratios, losses = zip(*(update_ratios(lr) for lr in (0.0006, 0.06, 0.6)), strict=True)
     assert all(3e-5 < r < 5e-5 for r in ratios[0]) and all(1e-3 < r < 5e-3 for r in ratios[1]) and ratios[2][0] > 0.03
     assert round(ratios[2][-1], 3) == 0.004 and min(losses) == losses[2]
-    assert len(prof.key_averages()) == 11
+
 
 _claims()
