@@ -167,7 +167,7 @@ def broken_engines() -> dict[str, dict[str, Any]]:
         "relu passes at zero, too": {"op": "relu", "rule": lambda a: (float(a >= 0),)},
         "relu passes where it should not, and only there": {"op": "relu", "rule": lambda a: (float(a < 0),)},
         "the root starts with no gradient": {"seed": 0.0},
-        "the root starts with 2": {"seed": 2.0},
+        "the root starts with another gradient than 1": {"seed": None},
         "the backward pass begins at the leaves": {"order": "leaves first"},
         "each node passes its gradient on as soon as it is met": {"order": "as met"},
         "a node that is used twice goes twice": {"order": "every path"},
@@ -181,8 +181,10 @@ def broken_engines() -> dict[str, dict[str, Any]]:
     return found
 
 
-def engine_with(op: str = "", form: str = "", seed: float = 1.0, order: str = "", **fault: Any) -> tuple[Any, Callable]:
-    """A Value class as in chapter 05 and its backward, with one fault; without any argument they are right."""
+def engine_with(
+    factor: float, op: str = "", form: str = "", seed: float | None = 1.0, order: str = "", **fault: Any
+) -> tuple[Any, Callable]:
+    """A Value class as in chapter 05 and its backward, with one fault, or right ones. `factor` is by how much wrong numbers are wrong."""
 
     class Value(Number):
         def _backward(self) -> None:
@@ -198,7 +200,7 @@ def engine_with(op: str = "", form: str = "", seed: float = 1.0, order: str = ""
         value, rule = OPERATIONS_OF_05[name]
         data, local = value(*numbers), (fault.get("rule", rule) if name == op else rule)(*numbers)
         if name == op and fault.get("value"):
-            data, local = 2 * data, tuple(2 * d for d in local)
+            data, local = factor * data, tuple(factor * d for d in local)
         return Value(data, () if name == op and fault.get("parents") else inputs, name, local)
 
     def of(x: Any) -> Any:
@@ -233,7 +235,7 @@ def engine_with(op: str = "", form: str = "", seed: float = 1.0, order: str = ""
         setattr(Value, name, method)
 
     def backward(root: Any) -> None:
-        root.grad = seed
+        root.grad = factor if seed is None else seed
         nodes = users_first(root)
         if order == "leaves first":
             nodes = nodes[::-1]
@@ -249,12 +251,12 @@ def engine_with(op: str = "", form: str = "", seed: float = 1.0, order: str = ""
     return Value, backward
 
 
-def survivors(entry: Any) -> Any:
+def survivors(entry: Any, factor: float) -> Any:
     """Which broken engines a learner's test accepts, and whether it accepts the right one. An exception is a rejection."""
 
     def accepts(settings: dict[str, Any]) -> bool:
         try:
-            return bool(entry(*engine_with(**settings)))
+            return bool(entry(*engine_with(factor, **settings)))
         except Exception:
             return False
 

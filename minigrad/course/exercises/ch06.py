@@ -616,6 +616,10 @@ def _few(most):
     return complaint
 
 
+def _factor(r):
+    return (float(r.choice([2, 3, 5, -1])),)
+
+
 def _left(words):
     return lambda seen: any(words in one for one in (seen.value("all but eight") or {}).get("survive", ()))
 
@@ -638,7 +642,8 @@ EX_D = Exercise(
     solution=SOLUTION_D,
     ideas={MANY: 1 / 3, FEW: 1 / 3, ALL: 1 / 3},
     probes=tuple(
-        Probe(name, (), driver=drivers.survivors, accept=_few(most), idea=name) for name, most in ((MANY, 22), (FEW, 8), (ALL, 0))
+        Probe(name, (2.0,), driver=drivers.survivors, accept=_few(most), draw=_factor, idea=name)
+        for name, most in ((MANY, 22), (FEW, 8), (ALL, 0))
     ),
     bank=(
         Wrong("rejects everything", "def accepts(Value, backward):\n    return False\n",

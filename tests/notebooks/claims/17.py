@@ -49,7 +49,7 @@ def _claims():
     assert {"\n", ","} < set(letters) and validation[0] < bigram + 0.5
     if STEPS == 700:                                             # test_solutions.py trains less, and the whole in `make thorough`
         assert lowest < 1.95 < bigram - 0.4 and validation[-1] < lowest + 0.02      # both curves fall
-        assert reached == sorted(reached, reverse=True) and turns[0] < turns[-1]    # more text, lower and later
+        assert reached[0] > reached[1] > lowest + 0.1                               # the more text, the lower
         assert loss_without(range(4)) > max(loss_without([head]) for head in range(4)) > lowest + 0.2
 
     A, B, C, D = (runs()[name] for name in "ABCD")               # what exercise 17.d calls their faults can be seen
