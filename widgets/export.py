@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,10 +89,10 @@ def _same_moment(visible: Trace, trace: Trace, step: int) -> int:
     return ahead + math.ceil((end - ahead) * (min(step, total) - forward) / (total - forward))
 
 
-def animation(draw: Draw, total: int, kind: str, dark: bool = False, scale: float = 1.0) -> bytes:
-    """The whole run, from nothing known to every gradient, as "gif" or "apng". total: how many events it has."""
-    stride = max(1, math.ceil(total / FRAMES))
-    steps = sorted({*range(0, total, stride), total})
+def animation(draw: Draw, steps: Sequence[int], kind: str, dark: bool = False, scale: float = 1.0) -> bytes:
+    """The whole run, from nothing known to every gradient, as "gif" or "apng". steps: after how many events there may be a picture."""
+    stride = max(1, math.ceil((len(steps) - 1) / FRAMES))
+    steps = sorted({*steps[:-1:stride], steps[-1]})
     drawn = [draw(k) for k in steps]
     widest = max(int(re.search(r'width="(\d+)"', text)[1]) for text in drawn)  # type: ignore[index]
     lines = max(draw(k, least=widest).count('class="q"') for k in steps)

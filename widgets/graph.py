@@ -27,6 +27,7 @@ from .fold import CARDS as FOLDED
 from .fold import Folded, Folds, notice
 from .forms import picture as still
 from .forms.plan import Figured
+from .forms.stages import stops
 from .front_end import Fronted
 from .layout import ENOUGH, NARROW, PADDING, Framed, Mark, Picture, layout
 from .network import Network
@@ -130,6 +131,13 @@ class GraphView(Fronted):
     def total(self) -> int:
         """How many events the computation has, forward and backward."""
         return len(self.trace["steps"])
+
+    @property
+    def stops(self) -> list[int]:
+        """The steps at which one stops: of a figure, once for each part."""
+        if self._level == "figure":
+            return stops(cast(Figured, self._subject.figured).plan["stages"])
+        return list(range(self.total + 1))
 
     @property
     def whole(self) -> Trace:

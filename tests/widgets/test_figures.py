@@ -6,6 +6,7 @@ import re
 
 import numpy
 import pytest
+from PIL import Image
 
 from minigrad.core import provenance
 from minigrad.tracing.tensor_trace import TensorRecording
@@ -130,6 +131,15 @@ def test_all_operations_lead_back_to_the_figure():
     assert view.forms == {"level": "operations"} and len(view.trace["nodes"]) > 10
     view.fold("figure")
     assert view.forms["plan"] and view.total == total
+
+
+def test_files_have_a_picture_for_each_stop(tmp_path):
+    view, _ = shown("LSTM by hand")
+    assert len(view.stops) == 1 + 6 + 1 + 6 and view.stops[-1] == view.total > 60
+    assert Image.open(view.save(tmp_path / "run.gif")).n_frames == len(view.stops)
+    assert "backward, step 1 of 7" in view.svg(view.stops[7]) and "Back through step 5" in view.svg(view.stops[9])
+    assert view.save(tmp_path / "graph.dot").read_text().count("->") > 60
+    assert view.save(tmp_path / "graph.png", width=400).stat().st_size > 5000
 
 
 def test_two_programs_are_compared_and_a_view_shows_another_run():

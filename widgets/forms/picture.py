@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy
 
-from minigrad.tracing.trace import fmt
+from minigrad.tracing.trace import Trace, fmt
 
 from ..layout import PAGE_WIDTH
 from ..network_picture import short as two
 from ..palette import DARK, LIGHT, themed
 from .figures import Figure, Sheet, Sign
 from .plan import Figured, FormPlan
+from .stages import Stage, stops
 
 HEAD, LEVELS = 46.0, 8
 NUMBERS, MINUS = (33, 17), 9  # pixels of a cell that has its number, or a minus, in it
@@ -334,6 +335,15 @@ def _added(figure: Figure, now: Moment) -> list[str]:
     return out
 
 
+def _said(stages: Sequence[Stage], step: int, trace: Trace) -> str:
+    """The sentence of a step: of a part of the figure, which is closed here, the one about all of it."""
+    last = len(stages)
+    if not step or step == last + 1:
+        return trace["steps"][last]["say"] if step else "The inputs and the parameters are there."
+    stage = stages[step - 1 if step <= last else 2 * last + 1 - step]
+    return stage["whole"] or stage["say"] if step <= last else stage["wholeback"] or stage["back"]
+
+
 def fitting(figures: Sequence[Figure], width: float) -> Figure:
     return next((f for f in reversed(figures) if f["w"] <= width), figures[0])
 
@@ -354,12 +364,13 @@ def svg(
     now = Moment(plan, figured.numbers, step)
     figure = fitting(plan["figures"], max(w, least) - SIDES)
     w = max(figure["w"] + SIDES, least)
-    say = trace["steps"][step - 1]["say"] if step else "The inputs and the parameters are there."
-    forward = now.K
+    say = _said(plan["stages"], step, trace)
+    counted = stops(plan["stages"])
+    at, forward = (sum(k <= of for k in counted) - 1 for of in (step, now.K))
     where = (
-        f"backward, step {step - forward} of {total - forward}"
-        if step > forward
-        else f"forward, step {step} of {forward}"
+        f"backward, step {at - forward} of {len(counted) - 1 - forward}"
+        if step > now.K
+        else f"forward, step {at} of {forward}"
     )
     value = now.value(plan["root"])
     one = f" = {fmt(float(value[0]))}" if value is not None and value.size == 1 else ""

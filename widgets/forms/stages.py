@@ -233,6 +233,19 @@ class Stages:
             )
 
 
+def stops(stages: list[Stage]) -> list[int]:
+    """The steps at which one stops while nothing is open. The browser's version is `stops` in front/src/forms/data.js."""
+    last = len(stages)
+    groups = [stage["group"] for stage in stages]
+
+    def together(a: int, b: int) -> bool:
+        return 0 <= min(a, b) and max(a, b) < last and groups[a] != "" and groups[a] == groups[b]
+
+    there = [step for step in range(1, last + 1) if not together(step - 1, step)]
+    back = [last + 1 + k for k in range(1, last + 1) if not together(last - k, last - k - 1)]
+    return [0, *there, last + 1, *back]
+
+
 def steps_of(stages: list[Stage], root: str) -> list[Any]:
     """The events of a trace whose nodes are the stages."""
     steps: list[Any] = [

@@ -60,10 +60,10 @@ def content(view: Any, kind: str, step: int | None = None, dark: bool = False, w
     if kind == "png":
         return export.png(view.svg(at, width), dark=dark)
     if kind == "dot":
-        return export.dot(view.shown_now()).encode()
+        return export.dot(view.whole if view.forms.get("plan") else view.shown_now()).encode()
     if kind == "html":
         return static.page(view.trace["title"], {**alone(view), "step": at}).encode()
-    return export.animation(view.drawing(width), view.total, kind, dark)
+    return export.animation(view.drawing(width), view.stops, kind, dark)
 
 
 def alone(view: Any) -> dict[str, Any]:
