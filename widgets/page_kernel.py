@@ -137,6 +137,7 @@ def begin() -> None:
     shell.kernel = types.SimpleNamespace(get_parent=lambda *_: parent)  # error panels ask whether there is a page
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
     builtins.input = _no_input
+    time.process_time = time.perf_counter  # the worker's own processor time does not advance
     if "matplotlib" not in sys.modules:
         pyplot, matplotlib = Later("matplotlib.pyplot"), Later("matplotlib")
         matplotlib.__path__ = []

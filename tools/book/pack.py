@@ -71,11 +71,20 @@ def library(archive: str) -> None:
             new.writestr(name, data)
 
 
+def lean(place: str) -> None:
+    """Other people's packages as byte code, beside their sources."""
+    if os.path.exists(place + "/numpy.whl"):
+        numpy(place + "/numpy.whl")
+    for full, inside in [*files(place)]:
+        if inside.startswith("libs/") and inside.endswith(".py"):
+            data = compiled(full, "/" + inside)
+            with open(full + "c", "wb") as file:
+                file.write(data)
+
+
 def pack(place: str, bytecode: bool) -> None:
     """Write the files as one: an index and their bytes, which is faster to unpack than a zip. Of other people's packages the byte code is
     enough; the course reads its own sources, and only modules that its first pictures import have byte code as well."""
-    if bytecode and os.path.exists(place + "/numpy.whl"):
-        numpy(place + "/numpy.whl")
     if os.path.exists(place + "/python_stdlib.zip"):
         library(place + "/python_stdlib.zip")
     with open(place + "/loaded.json") as file:
@@ -83,15 +92,13 @@ def pack(place: str, bytecode: bool) -> None:
     index, parts = [], []
     tag = sys.implementation.cache_tag
     for full, inside in files(place):
-        if "/" not in inside:
+        if "/" not in inside or os.path.exists(full + "c"):
             continue
         with open(full, "rb") as file:
             held = [(inside, file.read())]
         if bytecode and inside.endswith(".py"):
             base, name = os.path.split(inside)
-            if inside.startswith("libs/"):
-                held = [(inside + "c", compiled(full, "/" + inside))]
-            elif inside in loaded:
+            if inside in loaded:
                 held.append((f"{base}/__pycache__/{name[:-3]}.{tag}.pyc", compiled(full, "/" + inside)))
         for name, data in held:
             index.append([name, len(data)])

@@ -47,17 +47,18 @@ def joined(text: Any) -> str:
 
 
 def told(cell: dict[str, Any]) -> list[tuple[str, str]]:
-    """What a cell of a notebook shows, as words."""
+    """What a cell of a notebook shows, as words: what it printed in one piece, as stored notebooks have it, then everything else."""
+    printed: dict[str, str] = {}
     found = []
     for output in cell["outputs"]:
         kind = output["output_type"]
         if kind == "stream":
-            found.append((output["name"], joined(output["text"]).strip()))
+            printed[output["name"]] = printed.get(output["name"], "") + joined(output["text"])
         elif kind == "error":
             found.append((kind, output["ename"]))
         else:
             found.append(("data", joined(output["data"].get("text/plain")).strip()))
-    return found
+    return [(name, text.strip()) for name, text in printed.items()] + found
 
 
 def code(notebook: str) -> dict[str, dict[str, Any]]:
