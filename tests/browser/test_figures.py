@@ -210,3 +210,26 @@ def test_the_table_has_a_row_for_each_sheet(figure):
     expect(rows.first).to_be_visible()
     assert rows.count() >= 8 and "6 × 8" not in rows.first.inner_text()
     assert "weights" in page.locator(".mg-fm-table").inner_text()
+
+
+@pytest.mark.parametrize("settings", ["", ", padding=1", ", stride=2, padding=1"])
+def test_a_number_of_a_convolution_is_its_window_times_the_kernel(figure, settings):
+    code = f"c = nn.Conv2d(1, 2, 3{settings})\nnet = nn.Sequential(c, nn.ReLU(), nn.Flatten())\n"
+    code += "x = torch.randn(1, 1, 7, 7)\nloss = net(x).pow(2).mean()\n"
+    page = figure(code)
+    for place in ("first", "last"):  # a corner, where part of the window is padding, and the opposite one
+        one = page.locator(
+            '.mg-fm-figure .mg-fm-sheet[aria-label^="c,"], .mg-fm-figure .mg-fm-sheet[aria-label^="net[0],"]'
+        ).first
+        box = one.bounding_box()
+        at = 4 if place == "first" else box["width"] - 5
+        page.mouse.click(box["x"] + at, box["y"] + (4 if place == "first" else box["height"] - 5))
+        sums = page.locator(".mg-fm-term[data-term] small")
+        expect(sums.first).to_be_visible()
+        last = float(sums.last.inner_text().replace("−", "-").split("sum ")[-1])
+        assert last == pytest.approx(
+            float(page.locator(".mg-fm-sum").inner_text().replace("−", "-")), rel=0.01, abs=1e-3
+        )
+        assert sums.count() == (5 if settings and place == "first" else 10 if not settings else sums.count())
+        page.keyboard.press("Escape")
+        expect(page.locator(".mg-fm-drawer")).to_have_count(0)

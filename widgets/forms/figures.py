@@ -191,7 +191,7 @@ class Draw:
             self.text(
                 x + (w / 2 if mid else 0),
                 y + h + 14,
-                sub if sub is not None else self.o.sized(n, rows, columns),
+                sub if sub is not None else f"{rows} × {columns}",
                 "s",
                 "middle" if mid else "",
             )
@@ -243,10 +243,6 @@ class Figures:
 
     def name(self, i: int) -> str:
         return self.names.all[i]
-
-    def sized(self, n: int, r: int, c: int) -> str:
-        """The shape of a sheet, in words."""
-        return f"{r} × {c}"
 
     def all(self, widths: Sequence[float]) -> dict[str, list[Figure]]:
         """The figures of the whole ("") and of what opens, each for these widths; where nothing changes, once."""
@@ -496,7 +492,6 @@ class AttentionFigure(Draw):
         return (self.o.name(k) if self.o.finder.nodes[k]["named"] else "k") + "ᵀ"
 
     def _mask(self, x: float, mid: float, gap: float) -> Place:
-        keys, rows = self.keys, self.rows
         if self.a.mask >= 0:
             r, c = ([1, 1, *self.o.shapes[self.a.mask]])[-2:]
             cell = min(self.c * 0.5, 9, (self.GAPS["mask"] - 12) / max(c, 1), 9 * 6 / max(r, 1))
@@ -504,7 +499,6 @@ class AttentionFigure(Draw):
             self.sheet(self.a.mask, at, mid - r * cell - 14, cell, label="mask", sub="", mid=True, alone=True)
             self.wire(p("M", at + c * cell / 2, mid - 13, "V", mid - 3), self.a.mask, self.masked)
         self.wire(p("M", x + 3, mid, "H", x + gap - 4), self.scores, self.masked)
-        assert keys and rows
         return self.sheet(
             self.masked,
             x + gap,

@@ -145,7 +145,10 @@ class Names:
             finally:
                 self._depth -= 1
 
-        return MADE_UP.sub(name, text)
+        def role(match: re.Match[str]) -> str:  # a name in time that has a role: loss₁ is the log softmax
+            return self.role.get(self.by_label.get(match[0], -1), match[0])
+
+        return re.sub(r"[^\W\d]\w*[₀-₉]+", role, MADE_UP.sub(name, text))
 
     def expression(self, i: int) -> str:
         """How a node was computed, in these names and without what nobody has written."""

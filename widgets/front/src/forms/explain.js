@@ -63,7 +63,7 @@ class Explainer {
     const ix = indices(node.shape, flat);
     const { parents: ps, function: f } = node;
     if (node.block) this.text = `the largest of a block of ${node.block.join(" × ")}`;
-    else if (isProduct(f)) this.product(n, ps, ix);
+    else if (isProduct(f)) this.product(ps, ix);
     else if (ROWS.test(f) && this.forms.node(ps[0]).shape.join() === node.shape.join()) this.row(n, flat, ix);
     else if (f.startsWith("conv")) this.window(ps, ix);
     else if (f.includes("pool")) this.pool(n, ps, ix);
@@ -71,8 +71,8 @@ class Explainer {
     else this.operands(n, ps, ix, flat);
   }
 
-  /** @param {number} n @param {number[]} ps @param {number[]} ix */
-  product(n, ps, ix) {
+  /** @param {number[]} ps @param {number[]} ix */
+  product(ps, ix) {
     const { forms } = this;
     const [A, B] = ps.slice(-2);
     const [a, b] = [forms.node(A).shape, forms.node(B).shape];
@@ -95,7 +95,6 @@ class Explainer {
     }
     const row = ix.length > 1 ? `row ${ix.at(-2)} of ` : "";
     this.text = `${row}${forms.node(A).name} times column ${ix.at(-1) ?? 0} of ${forms.node(B).name}`;
-    if (forms.node(n).function === "baddbmm") this.text = "";
   }
 
   /** @param {number} n @param {number} flat @param {number[]} ix */
@@ -145,7 +144,7 @@ class Explainer {
     const { forms } = this;
     const [x, w, bias] = ps;
     const [size, kernel] = [forms.node(x).shape, forms.node(w).shape];
-    const { stride, padding } = geometry(forms, x, w, this.node);
+    const { stride, padding } = geometry(forms, this.node);
     const [b, o, i, j] = ix;
     /** @type {number[]} */ const fx = [];
     /** @type {number[]} */ const fw = [];
@@ -215,7 +214,7 @@ class Explainer {
     const scales =
       ps.length === 2 && /^(div|mul)$/.test(node.function) && forms.size(second) === 1 && isProduct(forms.node(first).function);
     if (scales) {
-      this.product(first, forms.node(first).parents, ix);
+      this.product(forms.node(first).parents, ix);
       const by = this.at(second, 0);
       this.scale = node.function === "div" ? 1 / by : by;
       this.text += `, all of it ${node.function === "div" ? "÷" : "×"} ${fmt(by, 3)}`;
@@ -272,7 +271,7 @@ class Explainer {
     const ix = indices(shape, k);
     const { function: f, parents: ps } = node;
     if (node.block) return "";
-    if (isProduct(f)) return this.backProduct(u, slot, q, ix, g);
+    if (isProduct(f)) return this.backProduct(u, slot, ix, g);
     if (f.startsWith("conv") && slot < 2) return slot ? this.backKernel(u, ix, g) : this.backWindow(u, ix, g);
     const rule = (node.rules?.[slot] ?? "").replace(/\bg\b/g, "the gradient");
     if (ROWS.test(f) && node.shape.length === shape.length && slot === 0) {
@@ -297,8 +296,8 @@ class Explainer {
     return rule;
   }
 
-  /** @param {number} u @param {number} slot @param {number} q @param {number[]} ix @param {ArrayLike<number>} g */
-  backProduct(u, slot, q, ix, g) {
+  /** @param {number} u @param {number} slot @param {number[]} ix @param {ArrayLike<number>} g */
+  backProduct(u, slot, ix, g) {
     const { forms } = this;
     const { parents: ps, shape } = forms.node(u);
     const [A, B] = ps.slice(-2);
@@ -340,7 +339,7 @@ class Explainer {
     });
     this.light(u, fg, "gradient");
     this.light(other, fo, "value");
-    return q >= 0 ? text : "";
+    return text;
   }
 
   /** @param {number} u @param {number[]} ix @param {ArrayLike<number>} g */
@@ -348,7 +347,7 @@ class Explainer {
     const { forms } = this;
     const { parents: ps, shape } = forms.node(u);
     const kernel = forms.node(ps[1]).shape;
-    const { stride, padding } = geometry(forms, ps[0], ps[1], u);
+    const { stride, padding } = geometry(forms, u);
     for (const o of range(shape[1])) {
       for (const a of range(kernel[2])) {
         for (const b of range(kernel[3])) {
@@ -367,7 +366,7 @@ class Explainer {
     const { forms } = this;
     const { parents: ps, shape } = forms.node(u);
     const size = forms.node(ps[0]).shape;
-    const { stride, padding } = geometry(forms, ps[0], ps[1], u);
+    const { stride, padding } = geometry(forms, u);
     const [o, c, a, b] = ix;
     for (const s of range(shape[0])) {
       for (const i of range(shape[2])) {
@@ -409,14 +408,14 @@ function statistics(xs) {
 const fits = (shape, to) => shape.every((n, d) => n === 1 || n === to[d + to.length - shape.length]);
 
 /** Stride and padding of a convolution, from its sizes: the recorded expression says them where they are not 1 and 0.
- * @param {Forms} forms @param {number} x @param {number} w @param {number} u */
-function geometry(forms, x, w, u) {
+ * @param {Forms} forms @param {number} u */
+function geometry(forms, u) {
   const pair = (/** @type {string} */ name, /** @type {number} */ usual) => {
     const found = new RegExp(`${name}=\\(?(\\d+)(?:, ?(\\d+))?`).exec(forms.node(u)?.expr ?? "");
     return found ? [Number(found[1]), Number(found[2] ?? found[1])] : [usual, usual];
   };
   const [stride, padding] = [pair("stride", 1), pair("padding", 0)];
-  return x >= 0 && w >= 0 ? { stride, padding } : { stride: [1, 1], padding: [0, 0] };
+  return { stride, padding };
 }
 
 /** What a number of a tensor is made of after a step. @param {Forms} forms @param {number} step @param {number} node @param {number} flat
