@@ -10,11 +10,7 @@ NOTEBOOK = "04_backward_by_hand.ipynb"
 
 @pytest.fixture
 def chapter(open_notebook):
-    nb = open_notebook(NOTEBOOK).run_all()
-    nb.errors[:] = [
-        e for e in nb.errors if "does not require grad" not in e
-    ]  # the error that the chapter shows on purpose
-    return nb
+    return open_notebook(NOTEBOOK).run_all()
 
 
 def lesson(nb, k):
@@ -24,8 +20,8 @@ def lesson(nb, k):
     return box
 
 
-def only_the_error_on_purpose(chapter):
-    assert len(chapter.cell_errors()) == 1 and "does not require grad" in chapter.cell_errors()[0]
+def no_error(chapter):
+    assert chapter.cell_errors() == []
 
 
 def the_ledger_by_keyboard_alone(chapter):
@@ -123,7 +119,7 @@ def a_wrong_number(chapter):
 
 def test_chapter(chapter):
     for act in (
-        only_the_error_on_purpose,
+        no_error,
         the_ledger_by_keyboard_alone,
         step_back_and_another_input,
         paths_are_added,
