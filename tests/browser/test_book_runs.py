@@ -103,8 +103,8 @@ def said(page):
     return page.locator(runs.SAID).inner_text()
 
 
-def exercise_cells(stem):
-    cells = runs.code((ROOT / f"notebooks/{stem}.ipynb").read_text(encoding="utf-8"))
+def exercise_cells(page):
+    cells = runs.code(page.evaluate("JSON.stringify(mgPage.base)"))
     return {c["metadata"]["minigrad"]["exercise"]: id for id, c in cells.items() if "minigrad" in c["metadata"]}
 
 
@@ -145,7 +145,7 @@ def test_a_chapter_is_answered_left_and_handed_in(number, how, book, visitor, tm
     page.goto(f"{book}{stem}.html")
     runs.start(page)
     runs.quiet(page, 120)
-    cells = exercise_cells(stem)
+    cells = exercise_cells(page)
     for id, cell in cells.items():
         put(page, cell, exercises[id].solution)
         if exercises[id].graded:
@@ -171,9 +171,9 @@ def test_a_chapter_is_answered_left_and_handed_in(number, how, book, visitor, tm
     file = tmp_path / "class/ada" / f"{stem}.ipynb"
     download.value.save_as(file)
     (record,) = grade(tmp_path / "class", tmp_path / "grades", only=[number])
-    assert record["state"] == "graded" and {id: g["score"] for id, g in record["grades"].items()} == dict.fromkeys(
-        graded, 1
-    )
+    assert record["state"] == "graded" and {
+        id: g["score"] for id, g in record["grades"].items() if id in graded
+    } == dict.fromkeys(graded, 1)
 
     other = visitor()
     other.goto(f"{book}{stem}.html")
