@@ -39,6 +39,9 @@ LESSONS = (
 NOTES = {"s": "soft", "l": "line", "p": "panel", "f": "fwd", "w": "bwd"}  # the short names of note.css
 NOT_IN_VIEWS = ("bg", "ink", "panel", "card", "now")  # of these a view takes JupyterLab's, or mixes its own
 
+PAGES = {"on": "bg", "bad": "bad", "good": "good", "code-keyword": "neg", "code-string": "bad", "code-number": "fwd",
+         "code-comment": "soft", "code-name": "fwd", "code-operator": "soft"}  # of a page of the book that runs  # fmt: skip
+
 
 def variables(theme: Mapping[str, str], names: Iterable[str] | Mapping[str, str], prefix: str = "") -> str:
     """CSS declarations of some of a theme's colours; a mapping gives each another name."""
@@ -60,7 +63,11 @@ def blocks() -> dict[str, str]:
     dark_page = "body[data-jp-theme-light='false'] {0},body.vscode-dark {0},[data-theme='dark'] {0}"
     views = [n for n in LIGHT if n not in NOT_IN_VIEWS]
     both = ["".join(f"  --mg-{name}: {theme[name]};\n" for name in views) for theme in (LIGHT, DARK)]
+    pages = ["".join(f"  --mgb-{short}: {theme[name]};\n" for short, name in PAGES.items()) for theme in (LIGHT, DARK)]
+    by_system = f'  body:not([data-theme="light"]) {{\n{pages[1]}}}\n'.replace("\n", "\n  ").rstrip(" ")
     return {
+        "src/book/bar.css": f'body {{\n{pages[0]}}}\nbody[data-theme="dark"] {{\n{pages[1]}}}\n'
+        f"@media (prefers-color-scheme: dark) {{\n{by_system}}}\n",
         "lessons.css": f".mgl{{{lessons[0]}}}\n"
         f"@media (prefers-color-scheme:dark){{svg.mgl:root{{{lessons[1]}}}}}\n"
         f"{dark_page.format('.mgl')}{{{lessons[1]}}}\n",

@@ -432,10 +432,11 @@ def test_types_and_style(tools, command):
 
 def test_the_bundle_is_built_from_the_source(tools, tmp_path):
     subprocess.run([NODE, FRONT / "build.mjs", f"--outdir={tmp_path}"], check=True, capture_output=True, timeout=120)
-    built = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    assert built == {path.name: path.read_bytes() for path in (FRONT / "dist").iterdir()}, (
-        "run `npm run build` in widgets/front"
+    built, kept = (
+        {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.*")}
+        for folder in (tmp_path, FRONT / "dist")
     )
+    assert built == kept, "run `npm run build` in widgets/front"
 
 
 @pytest.mark.parametrize("name", contract.GENERATED)
