@@ -959,6 +959,8 @@ class PlanesFigure(LayersFigure):
             words = max((len(called) + 2) * MONO, len(sized) * SANS)
             row = 4 + self.shown[n] * (shape[n][3] * c + 12 + (kernel[3] * c + 6 if kernel else 0))
             beside = words > shape[n][3] * c - 16 and row + words < self.w  # else a wire would run through them
+            if n == self.columns[-1][0]:  # its wires come from above and leave at the right
+                called, sized, beside = "", f"{called}, {sized}", False
             for k in range(self.shown[n]):
                 if kernel:
                     assert layer
