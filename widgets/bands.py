@@ -19,11 +19,12 @@ WIDTHS = 1400.0, 840.0, 500.0  # of a band, at most: a stage takes the one that 
 STAGE = 1078.0, 448.0  # pixels of a stage that shows such an overview
 ROUND = 7.0  # of the corners of a way from band to band
 SIDES = 96.0, 44.0  # what the ways between bands take of the width, many and few
+# Of a stage's width: bands that are narrower than the stage may be lower, because they cut elsewhere
 PARTS = (
     0.87,
     0.8,
     0.73,
-)  # of a stage's width: bands that are narrower than the stage may be lower, because they cut elsewhere
+)
 NEARLY = 1.15  # of the narrowest bands: so much wider they may be where that cuts fewer wires
 LONE = 10_000  # as bad as so many cut wires is a band without a card
 LANE, CLEAR = 7.0, 12.0  # between two such ways, and between them and the cards
@@ -72,9 +73,8 @@ def _columns(picture: Picture) -> list[tuple[float, float]]:
     reach = [(c["x"], c["x"] + c["w"]) for c in picture["cards"]]
     pills: list[Any] = [*picture["wires"], *picture.get("cuts", ())]
     reach += [(w["px"] - w["pw"] / 2, w["px"] + w["pw"] / 2) for w in pills if w["pw"]]
-    reach += [
-        (w["tag"]["x"], _pieces(w["d"])[-1][3][0]) for w in picture["wires"] if "tag" in w
-    ]  # nothing is cut between tag and card
+    # Nothing is cut between tag and card
+    reach += [(w["tag"]["x"], _pieces(w["d"])[-1][3][0]) for w in picture["wires"] if "tag" in w]
     out: list[tuple[float, float]] = []
     for left, right in sorted(reach):
         if out and left < out[-1][1] + 4:
@@ -229,9 +229,8 @@ def _pull_in(ways: list[_Way], reach: tuple[float, float]) -> None:
             for way in ways
             if max(sign * p[1] for piece in way.pieces for p in (piece[0], piece[3])) > edge + 2 * CLEAR
         ]
-        for k, way in enumerate(
-            sorted(far, key=lambda way: sign * way.start[1])
-        ):  # in their order, so that none crosses another
+        # In their order, so that none crosses another
+        for k, way in enumerate(sorted(far, key=lambda way: sign * way.start[1])):
             most = edge + CLEAR + LANE * k
             way.pieces = [tuple((x, sign * min(sign * y, most)) for x, y in piece) for piece in way.pieces]  # type: ignore[misc]
 

@@ -69,9 +69,8 @@ class Folds:
         self.nodes, self.result, self.small = trace["nodes"], trace["root"], small
         self.row, self.end = (FEW, EACH) if small else (COLUMNS, END)
         calls = [(g["name"], g["function"].partition(".forward")) for g in trace.get("groups", ())]
-        self.modules = {
-            name: kind for name, (kind, forward, _) in calls if forward
-        }  # the calls of modules, and their classes
+        # The calls of modules, and their classes
+        self.modules = {name: kind for name, (kind, forward, _) in calls if forward}
         self.tokens = [
             (n["op"], (s := n["source"]) and (s["line"], s["text"]), tuple(n.get("shape", ()))) for n in self.nodes
         ]
@@ -102,9 +101,8 @@ class Folds:
             for child in fold.folds:
                 child.parent = fold.key
         self.home: dict[int, int] = {}  # node -> the innermost fold it is in
-        for fold in sorted(
-            self.folds, key=lambda f: (len(f.members), f.key)
-        ):  # inner folds are smaller, and made first
+        # Inner folds are smaller, and made first
+        for fold in sorted(self.folds, key=lambda f: (len(f.members), f.key)):
             for member in fold.members:
                 self.home.setdefault(member, fold.key)
 
@@ -364,9 +362,8 @@ class Folds:
             for member in fold.members:
                 around.setdefault(member, []).append(fold.key)
         inside: dict[int, list[int]] = {}
-        apart = (
-            self.small < 2
-        )  # has what a learner's variable holds a card of its own beside the statement that uses it?
+        # Has what a learner's variable holds a card of its own beside the statement that uses it?
+        apart = self.small < 2
         for node in self.nodes:
             if node["kind"] == "operation" or not self.users[node["id"]]:
                 continue
@@ -561,9 +558,8 @@ def longest_run(row: numpy.ndarray) -> tuple[int, int, int]:
     for period in range(1, (n // 2 if n <= 4 * LONGEST else LONGEST) + 1):
         if most >= n - n % period and most:  # nothing longer can cover more
             break
-        need = max(
-            period, most - period + 1
-        )  # so long must a run of equal kinds be: it covers three neighbours of every need // 4 places
+        # So long must a run of equal kinds be: it covers three neighbours of every need // 4 places
+        need = max(period, most - period + 1)
         apart = max(1, need // 4)
         hits = row[: n - period : apart] == row[period::apart]
         if not (hits[:-2] & hits[1:-1] & hits[2:] if apart > 1 else hits).any():

@@ -87,9 +87,8 @@ class GraphView(Fronted):
     sweeps: Any = traitlets.List(traitlets.Dict()).tag(sync=True)  # see contract.Sweep
     notice = traitlets.Unicode("").tag(sync=True)  # a sentence about the whole view
     picture = traitlets.Dict().tag(sync=True, to_json=_bytes)  # positions
-    network: Any = traitlets.Dict().tag(
-        sync=True
-    )  # its plan and numbers; at the level of operations only that there is one
+    # Its plan and numbers; at the level of operations only that there is one
+    network: Any = traitlets.Dict().tag(sync=True)
     forms: Any = traitlets.Dict().tag(sync=True)  # the figure of a program of Tensors; or only that there is one
     quiz = traitlets.Bool(False).tag(sync=True)  # the ledger is to be filled in
     can_fold = traitlets.Bool(False).tag(sync=True)
@@ -204,9 +203,8 @@ class GraphView(Fronted):
     def _figure_state(self) -> dict[str, Any]:
         """The state of the figure: its stages as a trace, its plan and its numbers."""
         figured = cast(Figured, self._subject.figured)
-        about = [
-            words for words in self._subject.words if words.startswith(USED_UP)
-        ]  # the normal order of work: a sign says it
+        # The normal order of work: a sign says it
+        about = [words for words in self._subject.words if words.startswith(USED_UP)]
         return {
             "trace": dict(figured.trace), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
             "notice": " ".join(words for words in self._subject.words if words not in about).strip(),
@@ -252,9 +250,8 @@ class GraphView(Fronted):
         plain = self._open >= self._folds.everything() and len(full["nodes"]) <= self._limit
         part = Folded(full, self._folds, self._open)
         if subject.moved and not self._alone(part):
-            part = Folded(
-                subject.now(), self._folds, self._open
-            )  # no slider is left that would say where the inputs stand
+            # No slider is left that would say where the inputs stand
+            part = Folded(subject.now(), self._folds, self._open)
         self._part = part
         visible = full if plain else part.trace
         self._at_id = self._alone(part) if self._sliders else {}
@@ -345,9 +342,8 @@ class GraphView(Fronted):
                 break
             fewer = max(LEAST, room * 4 // 5)
             room = stacked if fewer < stacked < room else fewer  # as many as a column shows are always tried
-        for room in range(
-            min(count, 2 * LEAST), LEAST, -2
-        ):  # layers without their heat maps, before there are next to none
+        # Layers without their heat maps, before there are next to none
+        for room in range(min(count, 2 * LEAST), LEAST, -2):
             opening = self._opening(room, at_most=True)
             if (
                 self._folds.count(result) < LEAST <= self._folds.count(opening)

@@ -30,10 +30,11 @@ HELD, HELD_HIGH, HELD_LOW = 20.0, 36.0, 12.0  # of a layer's parameter: its capt
 CARD_MIN, CARD_MAX = 136.0, 216.0
 CARD_PAD = 12.0
 TEXT_GAP = 14.0  # between the two texts of a card's top line
+# Pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
 NAME_CHAR, EXPR_CHAR = (
     8.7,
     7.0,
-)  # pixels a character takes at the sizes of graph.css (DejaVu, the widest common fallback)
+)
 PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
 # Limits of legibility, used by page.py, by graph.py, and in the browser by schema.js and viewport.js.
@@ -75,9 +76,8 @@ class Card(TypedDict):
     within: NotRequired[str]  # a line at its foot: see the node's `within`
     flat: NotRequired[bool]  # one low row, without heat maps
     tags: NotRequired[int]  # how many of its wires begin at a tag
-    became: NotRequired[
-        tuple[str, str]
-    ]  # the last line at its foot: what its forward and its backward half are in a compiled step
+    # The last line at its foot: what its forward and its backward half are in a compiled step
+    became: NotRequired[tuple[str, str]]
 
 
 class Tag(TypedDict):
@@ -95,9 +95,8 @@ class Wire(TypedDict):
     px: float  # centre of the pill that carries the local derivative
     py: float
     pw: float
-    text: NotRequired[
-        list[str]
-    ]  # of a tensor: what the pill says forward and backward, in place of the local derivative
+    # Of a tensor: what the pill says forward and backward, in place of the local derivative
+    text: NotRequired[list[str]]
     tag: NotRequired[Tag]
 
 
@@ -135,9 +134,8 @@ class Picture(TypedDict):
     wraps: NotRequired[list[Picture]]  # the same for narrower and lower stages: see bands.py and rows.py
     column: NotRequired[bool]  # a column of flat cards: see rows.py
     stage: NotRequired[tuple[int, int] | None]  # pixels of the stage that it was laid out for
-    trail: NotRequired[
-        list[tuple[int, str]]
-    ]  # (key, name) of the folds around the one that was opened last, outer ones first
+    # (key, name) of the folds around the one that was opened last, outer ones first
+    trail: NotRequired[list[tuple[int, str]]]
 
 
 class Mark(NamedTuple):
@@ -348,9 +346,8 @@ def layout(
             max((18 + PILL_CHAR * len(t) for t in message), default=0.0) if message else pill_width(edge["local_text"])
         )
         kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
-        quiet = (
-            flat or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
-        )  # many edges in one: no single factor
+        # Many edges in one: no single factor
+        quiet = flat or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
         room = min(room, CLOSE) if close else room
         links.append(
             (edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0)
@@ -382,10 +379,11 @@ def layout(
     wires = []
     for (number, source, target, _), (points, _) in zip(links, curves, strict=True):
         if number not in tags:
+            # Graphviz ends a wire up to two pixels off
             points[0] = (
                 cards[source]["x"] + cards[source]["w"],
                 points[0][1],
-            )  # Graphviz ends a wire up to two pixels off
+            )
         points[-1] = (cards[target]["x"], points[-1][1])
         _soften(points, close)
     ways = list(zip(links, curves, strict=True))
@@ -506,9 +504,8 @@ def _spread_ends(
         for at, numbers in sharing.items():
             if len(numbers) < 2:
                 continue
-            numbers.sort(
-                key=lambda n: (curves[n][1][1], links[n][0])
-            )  # by the height of the pill, then by edge id: no crossings
+            # By the height of the pill, then by edge id: no crossings
+            numbers.sort(key=lambda n: (curves[n][1][1], links[n][0]))
             step = min(16.0, (cards[at]["h"] - 22) / (len(numbers) - 1))
             for k, n in enumerate(numbers):
                 shift = round((k - (len(numbers) - 1) / 2) * step, 1)
@@ -578,9 +575,8 @@ def _dot(
     if quick:
         graph.graph_attr.update(nslimit="0.2", nslimit1="0.2", mclimit="0.1")
     graph.node_attr.update(shape="box", fixedsize="true", label="")
-    graph.edge_attr.update(
-        dir="none", tailport="e", headport="w"
-    )  # dir=none, or splines stop short to leave room for dot's own arrow
+    # dir=none, or splines stop short to leave room for dot's own arrow
+    graph.edge_attr.update(dir="none", tailport="e", headport="w")
     for number, card in enumerate(cards):
         graph.add_node(f"n{number}", width=card["w"] / 72, height=card["h"] / 72)
     pills = len(cards) <= PILL_NODES_LIMIT
@@ -605,9 +601,8 @@ def _dot(
             graph.add_edge(f"n{source}", f"e{edge}", weight=3)
             graph.add_edge(f"e{edge}", f"n{target}", weight=3)
         else:
-            graph.add_edge(
-                f"n{source}", f"n{target}", key=f"e{edge}", minlen=1 if flat else 2, comment=edge
-            )  # pills have own ranks
+            # Pills have own ranks
+            graph.add_edge(f"n{source}", f"n{target}", key=f"e{edge}", minlen=1 if flat else 2, comment=edge)
     (width, height), at, splines = _read(graph.draw(format="plain", prog="dot").decode())
     corners = []
     for number, card in enumerate(cards):

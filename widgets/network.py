@@ -643,9 +643,8 @@ class _Finder:
         if any(node in out for node, out in zip(nodes, outs, strict=True)):
             return Text("out")
         parents = [graph.parents[node] for node in nodes]
-        if (
-            len(parents[0]) == 2 and graph.ops[nodes[0]] in "+*"
-        ):  # some classes keep their operands in a set, so in no order
+        # Some classes keep their operands in a set, so in no order
+        if len(parents[0]) == 2 and graph.ops[nodes[0]] in "+*":
             looks = [
                 [(p in out, bool(graph.parents[p]), graph.ops[p]) for p in of]
                 for of, out in zip(parents, outs, strict=True)
@@ -661,9 +660,8 @@ class _Finder:
         results = [bool(graph.parents[p]) for p in parents[0]]
         if graph.ops[nodes[0]] == "+" and not isinstance(graph.objects[nodes[0]], Value):
             for y, out in ((1, 0), (0, 1)):
-                if (
-                    of[y].text == "y" and not results[y] and results[out]
-                ):  # micrograd computes out - y as out + (-y), so y is negated
+                # Micrograd computes out - y as out + (-y), so y is negated
+                if of[y].text == "y" and not results[y] and results[out]:
                     minus = rule_for("-", 2)
                     return minus.write(minus.expr, of[out], of[y])  # type: ignore[union-attr]
         return expression(graph, nodes[0], of) or Text("y")

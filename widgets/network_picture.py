@@ -431,17 +431,15 @@ def _mark(plan: Plan, at: Geometry, mark: Mapping[str, Any]) -> list[str]:
     x, y, far = at.x[c], at.mid if cell < 0 or at.hidden(c) else at.y[cell], at.box[1] if cell < 0 else _half(at, c)
     sentences = [word for row in mark["rows"] for word in row]
     w, h = 16 + 6.8 * max(map(len, sentences)), 10 + 16 * len(sentences)
-    if (
-        c < len(plan["columns"]) - 1 and w + 2 * far + 8 <= at.gap
-    ):  # over the wires to the next column, where it hides no number
+    # Over the wires to the next column, where it hides no number
+    if c < len(plan["columns"]) - 1 and w + 2 * far + 8 <= at.gap:
         left, top = x + far + 4, max(30.0, y - h / 2)
     else:
         sentences = [" ".join(row) for row in mark["rows"]]
         w, h = 16 + 6.8 * max(map(len, sentences)), 10 + 16 * len(sentences)
         above, below = y - far - 8 - h, y + far + 8
-        first = (
-            c < len(plan["columns"]) and cell == plan["columns"][c]["cells"][0] and not at.hidden(c)
-        )  # above it there is no number
+        # Above it there is no number
+        first = c < len(plan["columns"]) and cell == plan["columns"][c]["cells"][0] and not at.hidden(c)
         left, top = (
             max(4.0, min(at.w - w - 4, x - w / 2)),
             above if (first and above >= 24) or below + h >= at.h - 18 else below,

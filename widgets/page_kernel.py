@@ -270,6 +270,7 @@ def put_file(path: str, data: Any) -> None:
 # ---- which cells a cell needs
 
 MAGIC = re.compile(r"^\s*%%?\w+.*$|^\s*!.*$", re.M)
+# A call on them changes no name
 MODULES = {
     "plt",
     "torch",
@@ -282,7 +283,7 @@ MODULES = {
     "warnings",
     "F",
     "nn",
-}  # a call on them changes no name
+}
 SCOPES = (
     ast.FunctionDef,
     ast.AsyncFunctionDef,

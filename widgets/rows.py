@@ -38,21 +38,24 @@ from .layout import (
 
 WIDE = 284.0  # of a column
 FEW = 6  # cards that one column has room for anywhere
+# Between cards; inside a frame; of a frame's name; of a detach line
 GAP, SIDE, LID, CUT = (
     10.0,
     6.0,
     25.0,
     24.0,
-)  # between cards; inside a frame; of a frame's name; of a detach line
+)
+# Between two lanes, and between the first of them and the cards; how many lanes there are at most
 LANE, NEAR, MOST = (
     7.0,
     17.0,
     8,
-)  # between two lanes, and between the first of them and the cards; how many lanes there are at most
+)
+# Where wires leave a card's left side, as a fraction of its height; where the first one arrives
 LEAVES, ARRIVES = (
     0.76,
     11.0,
-)  # where wires leave a card's left side, as a fraction of its height; where the first one arrives
+)
 
 
 def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0,
@@ -75,9 +78,8 @@ def rows(trace: Trace, picture: Picture, columns: int = 1) -> Picture:
     cuts = picture.get("cuts", [])
     deep = max((len(of) for of in inside.values()), default=0)
     parts, lanes = [order], [1] * columns
-    for _ in range(
-        columns + 1
-    ):  # the lanes are counted first, then there is room for them; two columns are as high as each other
+    # The lanes are counted first, then there is room for them; two columns are as high as each other
+    for _ in range(columns + 1):
         lefts = [6 + NEAR + LANE * (count - 1) + SIDE * deep for count in lanes]
         cards: list[Card] = []
         frames: list[Frame] = []

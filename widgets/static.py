@@ -175,16 +175,14 @@ def _wire(trace: Trace, wire: Wire, now: TraceState) -> str:
         out += f'<path class="{look}" d="{flag(tag["x"], tag["y"], tag["w"])}"/>'
         out += f'<text class="p n" x="{tag["x"] + tag["w"] / 2 - 3:.1f}" y="{tag["y"] + 4:.1f}">{escape(tag["name"])}</text>'
     message, wide = wire.get("text"), wire["pw"]
-    if wide and (
-        back or message and ready
-    ):  # a slope is shown once the gradient has gone over it: "× 3" on an arrow says multiply
+    # A slope is shown once the gradient has gone over it: "× 3" on an arrow says multiply
+    if wide and (back or message and ready):
         if message:
             text = message[back]
         else:  # the number may need more room than its formula
             room = max(5, int((wide - 18) / 6.9) - 2)
-            text = (
-                "× ?" if edge["local"] is None else "× " + fit(number(edge["local"]), room)
-            )  # a rule that is no factor
+            # A rule that is no factor
+            text = "× ?" if edge["local"] is None else "× " + fit(number(edge["local"]), room)
             wide = max(wide, 15 + 6.9 * len(text))
         box = f'x="{wire["px"] - wide / 2:.1f}" y="{wire["py"] - 10:.1f}" width="{wide:.1f}" height="20" rx="10"'
         out += f'<rect class="r {"rb" if back else ""}" {box}/>'
@@ -250,9 +248,8 @@ def _card(trace: Trace, card: Card, now: TraceState, partway: bool) -> str:
     else:
         room = int((card["w"] - 62 - less) / 8.2)
         y = 38 if node["kind"] == "constant" else 42
-        missing = (
-            "several" if node["kind"] == "operation" and "shape" not in node else "not kept"
-        )  # of an operation with several results
+        # Of an operation with several results
+        missing = "several" if node["kind"] == "operation" and "shape" not in node else "not kept"
         value = (
             "·"
             if node["id"] not in now.known
@@ -431,9 +428,8 @@ def page(title: str, state: dict) -> str:
     # No "<" at all: names are a learner's, and "<!--<script>" in one would hide the end of the page's own script from the browser.
     data = json.dumps(plain(state), ensure_ascii=False).replace("<", "\\u003c")
     parts = {"TITLE": escape(title), "CSS": built("views.css"), "MODULE": built("page.js"), "STATE": data}
-    return re.sub(
-        "%(TITLE|CSS|MODULE|STATE)%", lambda place: parts[place[1]], PAGE
-    )  # in one go: a title may contain "%STATE%"
+    # In one go: a title may contain "%STATE%"
+    return re.sub("%(TITLE|CSS|MODULE|STATE)%", lambda place: parts[place[1]], PAGE)
 
 
 PAGE = """<!doctype html>

@@ -636,9 +636,8 @@ def _by_statements(ex: Exercise) -> Any:
 
 def _same_code(a: Any, b: Any) -> bool:
     if isinstance(a, type) and isinstance(b, type):
-        fa, fb = (
-            {k: getattr(f, "__func__", f) for k, f in vars(c).items()} for c in (a, b)
-        )  # __func__: of static methods
+        # __func__: of static methods
+        fa, fb = ({k: getattr(f, "__func__", f) for k, f in vars(c).items()} for c in (a, b))
         fa, fb = ({k: f for k, f in members.items() if isinstance(f, types.FunctionType)} for members in (fa, fb))
         return fa.keys() == fb.keys() and all(_same_code(fa[k], fb[k]) for k in fa)
     a, b = (getattr(f, "__code__", f) for f in (a, b))

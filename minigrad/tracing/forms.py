@@ -15,16 +15,16 @@ from typing import cast
 
 from .schema import Node, Trace
 
+# The numbers stay, the shape changes
 SHAPES = frozenset(
     "view reshape transpose permute t split chunk clone expand unsqueeze squeeze contiguous select slice unbind reshape_alias alias mT "
     "flatten _unsafe_view unflatten movedim".split()
-)  # the numbers stay, the shape changes
+)
 PRODUCTS = frozenset("mm matmul bmm addmm linear baddbmm".split())
 ACTIVATIONS = frozenset("tanh relu gelu sigmoid silu leaky_relu elu softplus exp neg".split())
 NORMS = frozenset("native_layer_norm layer_norm rms_norm native_batch_norm batch_norm".split())
-BETWEEN = frozenset(
-    "mul div masked_fill where add sub dropout native_dropout".split()
-)  # scores and softmax, element by element
+# Scores and softmax, element by element
+BETWEEN = frozenset("mul div masked_fill where add sub dropout native_dropout".split())
 TURNS = 3  # a recurrence has at least so many
 
 
@@ -346,9 +346,8 @@ class Finder:
                     for s in [i] if self.functions[i] != "cat" else [p for p in self.parents[i] if p in first]:
                         place = first.index(s)
                         at[place] = at.get(place, False) or self.functions[u] in PRODUCTS or self.functions[i] == "cat"
-        at = {
-            k: read for k, read in at.items() if any(self.depends(second[k], first[j]) for j in at)
-        }  # not what is made of inputs alone
+        # Not what is made of inputs alone
+        at = {k: read for k, read in at.items() if any(self.depends(second[k], first[j]) for j in at)}
         like, last = [self.functions[i] for i in first], [self.functions[i] for i in windows[-1]]
         return {k: read for k, read in at.items() if len(last) > k and last[: k + 1] == like[: k + 1]}
 

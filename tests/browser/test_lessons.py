@@ -39,7 +39,7 @@ def test_all_lessons(open_notebook):
     assert nb.cell_errors() == []
     shown = {name: nb.cell(k).locator(".jp-OutputArea-output").last for k, name in enumerate(LESSONS, 1)}
     for name, box in shown.items():
-        expect(box.locator("svg, .mg-root, .widget-hprogress").first).to_be_visible()
+        expect(box.locator("svg:visible, .mg-root, .mf-root, .widget-hprogress").first).to_be_visible()
         if name not in STANDS_STILL:
             stops = box.locator(
                 "button:enabled:visible, input:enabled:visible, select:enabled:visible, [tabindex='0']:visible"

@@ -39,9 +39,8 @@ from .record import MIME
 ROOT = Path(__file__).parents[2]
 HERE = Path(__file__).parent
 START = "from tools.book import record; record.install({!r}); del record"
-SLOW = {
-    "ch17-36"
-}  # cells that take minutes in a page: running all leaves them, and what needs them, as they were recorded
+# Cells that take minutes in a page: running all leaves them, and what needs them, as they were recorded
+SLOW = {"ch17-36"}
 PLOT = 700  # pixels: pictures that are wider have small words, which a phone must not make smaller
 # Lessons with more states than a page should carry. Of any other lesson, a missing state is an error of the build.
 PARTLY = {"bucket", "dual", "grow", "jacobian_heat", "memory", "own_engine", "pick_u", "pick_v", "rules", "two_loops"}

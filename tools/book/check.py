@@ -447,9 +447,8 @@ def main(folder: str = str(ROOT / "build/book"), *names: str) -> int:
     if path is None:
         sys.exit(NO_CHROMIUM)
     wrong = 0
-    pages = sorted(
-        {*Path(folder).resolve().glob("*.html")} - {Path(folder).resolve() / "embed.html"}
-    )  # that one is a frame
+    # That one is a frame
+    pages = sorted({*Path(folder).resolve().glob("*.html")} - {Path(folder).resolve() / "embed.html"})
     with chromium(path) as context:
         for file in [file for file in pages if not names or file.name.startswith(names)]:
             found, weight = problems(context, file)

@@ -17,10 +17,11 @@ myst_enable_extensions, myst_heading_anchors = ["dollarmath", "amsmath", "html_i
 html_theme, html_favicon = "furo", "favicon.svg"
 pygments_style, pygments_dark_style = "default", "github-dark"
 html_static_path = ["_static"]
+# book.js lets it apply: the first paint needs only the text's own
 html_css_files = [
     "book.css",
     ("views.css", {"media": "not all"}),
-]  # book.js lets it apply: the first paint needs only the text's own
+]
 html_js_files = [("page.js", {"defer": "defer"}), ("book.js", {"defer": "defer"}), ("bar.js", {"defer": "defer"})]
 html_use_index = html_show_sphinx = html_show_copyright = html_show_sourcelink = html_copy_source = False
 html_theme_options = {

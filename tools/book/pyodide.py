@@ -142,9 +142,8 @@ def staged(place: Path) -> None:
                 target = place / "libs" / file
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, target)
-    shutil.copy(
-        ROOT / "widgets/page_kernel.py", place / "libs"
-    )  # imported without the package around it, which needs numpy
+    # Imported without the package around it, which needs numpy
+    shutil.copy(ROOT / "widgets/page_kernel.py", place / "libs")
     tracked = run(
         "git", "ls-files", "--cached", "--others", "--exclude-standard", "minigrad", "widgets", cwd=ROOT
     ).split()

@@ -31,11 +31,12 @@ from . import opened
 
 MIME = "application/vnd.minigrad.book+json"
 STATES = 600  # of one lesson; its sliders are thinned to the finest grid with no more states
+# Lessons whose states take more time than others, or less
 ROOM = {
     "jacobian_heat": 240,
     "jacobian_size": 1200,
     "memory": 300,
-}  # lessons whose states take more time than others, or less
+}
 GRIDS = (201, 101, 61, 41, 31, 21, 15, 11, 9, 7, 5, 3)
 STILL = {"playground"}  # trains one network, which its states share: a table would mix them up
 TRIES = 3  # moves for each state
@@ -210,9 +211,8 @@ class Table:
     def _places(self, control: Any, figure: Any, grid: int) -> list[Any]:
         """What the browser would send for the places of a control that the book has."""
         now = control.get(figure)
-        if not hasattr(control, "places") or (
-            figure.film and isinstance(control, Moments)
-        ):  # a film brings all its moments
+        # A film brings all its moments
+        if not hasattr(control, "places") or (figure.film and isinstance(control, Moments)):
             return []
         spec = control.spec(now)
         if control.kind == "toggle":

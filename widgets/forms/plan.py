@@ -41,12 +41,10 @@ class FormNode(TypedDict):
     parents: list[int]  # by slot
     stage: int  # that makes it, or -1
     array: int  # its numbers, or -1
-    grads: list[
-        list[int]
-    ]  # [stage, array]: what its gradient is once that stage has gone back; the last one is complete
-    base: NotRequired[
-        list[int]
-    ]  # of a view: the tensor that it shows, and the array of places in that one, -1 if they are the same
+    # [stage, array]: what its gradient is once that stage has gone back; the last one is complete
+    grads: list[list[int]]
+    # Of a view: the tensor that it shows, and the array of places in that one, -1 if they are the same
+    base: NotRequired[list[int]]
     block: NotRequired[list[int]]  # how many entries each number stands for, down and across
     full: NotRequired[list[int]]  # the shape of the tensor, if it is another one
     line: NotRequired[int]
@@ -244,9 +242,8 @@ def find(recording: Any, trace: Trace) -> Figured | None:
         or any(v is not None and v.dtype.kind == "c" for v in recording.values)
     ):
         return None
-    if any(
-        n.get("cut", {}).get("sources") for n in trace["nodes"]
-    ):  # what was detached is seen among the operations only
+    # What was detached is seen among the operations only
+    if any(n.get("cut", {}).get("sources") for n in trace["nodes"]):
         return None
     found = forms.find(trace)
     held = recording.arrays.held

@@ -22,6 +22,7 @@ KINDS = {
     "apng": "image/apng",
     "dot": "text/plain",
 }
+# What an exported page needs
 STATE = (
     "trace",
     "picture",
@@ -34,7 +35,7 @@ STATE = (
     "quiz",
     "network",
     "forms",
-)  # what an exported page needs
+)
 
 
 def kind_of(path: Path) -> str:

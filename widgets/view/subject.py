@@ -252,9 +252,8 @@ class Subject:
             result = graph.names[graph.root] or "the result"
             self.words.append(OUTDATED.format(result))
         if self._whole and len(things) <= 4 * TABLES:
-            with contextlib.suppress(
-                ValueError
-            ):  # an operation that the tape does not know: no sliders, everything else works
+            # An operation that the tape does not know: no sliders, everything else works
+            with contextlib.suppress(ValueError):
                 self.tape = Tape(graph)
                 self.leaves = [
                     n["id"] for n in self._whole["nodes"] if n["kind"] == "leaf" and math.isfinite(number(n["value"]))
@@ -304,9 +303,8 @@ class Subject:
                 graph = newest(graph, TRACED)
                 self.grads, graph.ids = [self.grads[i] for i in graph.ids], ()
             names = {name: thing for name, thing in zip(graph.names, graph.objects, strict=True) if name}
-        self._whole = full = trace(
-            graph, names, cell_name=_cell_name
-        )  # values that are not finite are reported with their step (live.js)
+        # Values that are not finite are reported with their step (live.js)
+        self._whole = full = trace(graph, names, cell_name=_cell_name)
         if isinstance(root, Value) and count == len(graph.objects):
             unused = _of_this_program(unused_inputs(graph.objects, names), full, graph.objects, names)
             self.words += self._missed(unused, full)
