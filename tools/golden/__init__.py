@@ -54,7 +54,7 @@ def look(name: str, png: bytes) -> None:
     now = Image.open(io.BytesIO(png)).convert("RGB")
     if WRITE:
         path.parent.mkdir(exist_ok=True)
-        now.resize((320, round(320 * now.height / now.width)), Image.Resampling.BOX).quantize(64).save(
+        now.resize((320, round(320 * now.height / now.width)), Image.Resampling.BOX).quantize(256).save(
             path, optimize=True
         )
         return
