@@ -76,6 +76,7 @@ EXECUTED = {
     "make book-check": ("test_make_book", "slow; the same"),
     "make pyodide": ("test_make_book", "slow; the same, from npm and the package index"),
     "make book PYODIDE=build/pyodide": ("test_make_book", "slow; the same"),
+    "python -m tools.book.costs": ("test_make_book", "slow; only the book that it measures is built"),
     "make bench": ("test_make_bench", "slow; one short round, without the peer that is large (torch)"),
     "make bench ARGS=--write": ("test_benchmarks_into_the_page", "one row; the whole command is slow: test_make_bench"),
     "python -m tools.benchmarks view": ("test_make_bench", "slow; make bench runs it as it stands"),

@@ -196,7 +196,7 @@ def test_the_graph_of_one_batch():
     lesson.press("show_graph")
     film, view = lesson.children
     labels = {n["label"] for n in view.trace["nodes"]}
-    assert {"loss", "x", "y"} <= labels and any(label.startswith("Linear") for label in labels)  # a card for each layer
+    assert "loss" in labels and any(label.startswith("Linear") for label in labels)  # a card for each layer
     (root,) = [n for n in view.trace["nodes"] if n["label"] == "loss"]
     assert float(root["value"]) == pytest.approx(following)
     lesson.press("once")

@@ -113,7 +113,7 @@ export class Chapter {
 
   choose() {
     const onchange = () => pick.files?.[0] && this.open(pick.files[0]);
-    const pick = h("input", { type: "file", accept: ".ipynb", onchange });
+    const pick = h("input", { type: "file", accept: ".ipynb", "aria-label": "a notebook file", onchange });
     pick.click();
   }
 
