@@ -32,7 +32,7 @@ NoNumbersError.__module__ = "builtins"
 
 
 def no_numbers(what: str = "its numbers were asked for") -> NoNumbersError:
-    """The error to raise. what: the clause that says what was asked for."""
+    """The error of an operation that needs numbers; `what` says, as a clause, which."""
     return errors.new(
         NoNumbersError,
         "Cannot copy out of meta tensor; no data!",
@@ -43,7 +43,7 @@ def no_numbers(what: str = "its numbers were asked for") -> NoNumbersError:
 
 
 class MetaArray:
-    """A shape and a dtype, with the attributes of a contiguous ndarray that do not ask for numbers."""
+    """A shape and a dtype, with those attributes of a contiguous ndarray that depend on nothing else."""
 
     __slots__ = ("dtype", "shape")
     base = None

@@ -374,7 +374,10 @@ class Check:
     def explain(self, chapter: str, text: str = "") -> Note:
         """A chapter's question for two sentences. An answer, and three weaker ones, are shown once there is a text. It is not graded."""
         if chapter not in QUESTIONS:
-            raise KeyError(f"There is a question to explain in the chapters {', '.join(QUESTIONS)}.")
+            return Note(
+                f"○ {chapter}: no question",
+                f"There is one in each of the chapters {', '.join(QUESTIONS)}. Write the number in quotes.",
+            )
         one = QUESTIONS[chapter]
         if len(text.split()) < WORDS:
             return Note(

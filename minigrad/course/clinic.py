@@ -96,7 +96,7 @@ class Patient:
         )
 
 
-# ---- what is done to a patient --------------------------------------------------------------------------------------------------------
+# ---- the faults -----------------------------------------------------------------------------------------------------------------------
 
 
 def _stale(p: Patient) -> None:
@@ -211,5 +211,5 @@ INSTRUMENTS: dict[str, Callable[[Patient], str]] = {
 
 
 def any_number() -> int:
-    """A patient that nobody has chosen."""
+    """The number of a patient, drawn at random."""
     return random.SystemRandom().randrange(1000)

@@ -1,4 +1,4 @@
-"""One question a chapter that asks for two sentences, with an answer to compare with, and three that are weaker.
+"""For each chapter a question to be answered in two sentences, a good answer, and three weaker ones to compare with.
 
 Nothing is graded: learners tick which ideas their own text has, and an instructor can read the text in the notebook. What does not live
 here: when the answers are shown (`check.explain` in checking.py).

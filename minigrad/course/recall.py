@@ -1,4 +1,4 @@
-"""The recall questions of the chapters, spaced: what you knew comes back later and later, what you did not know tomorrow.
+"""Spaced repetition of the chapters' recall questions: one that you knew returns after a longer interval, another one tomorrow.
 
 The questions are those at the end of the notebooks beside this one. What you said is in the progress file, on this machine only.
 """

@@ -34,8 +34,13 @@ else:
     from ..core.variable import Variable
 
 
+def _is_meta(device: DeviceLike) -> bool:
+    """Is this the device "meta"? Raises the device's error for one that does not exist."""
+    return device is not None and make_device(device) == META
+
+
 def _finish(array: np.ndarray, requires_grad: bool, device: DeviceLike = None) -> Tensor:
-    if device is not None and make_device(device) == META:
+    if _is_meta(device):
         t = wrap(MetaArray(array.shape, array.dtype))
     else:
         t = wrap(array)
@@ -62,7 +67,7 @@ def _finish(array: np.ndarray, requires_grad: bool, device: DeviceLike = None) -
 
 def _made(make: Callable[..., np.ndarray], shape: tuple[int, ...], dtype: np.dtype, device: DeviceLike) -> np.ndarray:
     """make(shape, dtype); for a meta tensor, which keeps only both, an array that takes no memory."""
-    if device is not None and make_device(device) == META:
+    if _is_meta(device):
         return np.broadcast_to(np.zeros((), dtype), shape)
     return make(shape, dtype)
 
@@ -217,7 +222,7 @@ def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: DeviceLike =
     """`data` as a tensor, without a copy where it is one already or an ndarray of that dtype."""
     if isinstance(data, Variable):
         return data.to(device=device, dtype=dtype)
-    if device is not None and make_device(device) == META:
+    if _is_meta(device):
         return tensor(data, dtype=dtype, device=device)
     if isinstance(data, np.ndarray):
         kind = dtypes.from_numpy_dtype(data.dtype)
@@ -362,7 +367,7 @@ def empty_like(
 ) -> Tensor:
     """A tensor in the shape and dtype of `input` whose numbers are not set; write to it before you read it."""
     # Of a meta tensor, too: there are numbers now, undefined ones
-    if device is not None and make_device(device) != META:
+    if device is not None and not _is_meta(device):
         return _finish(np.empty(input.array.shape, _dtype(dtype, input.dtype)), requires_grad)
     return _finish(like(input.array, _dtype(dtype, input.dtype)), requires_grad, device)
 

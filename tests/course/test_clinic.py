@@ -57,3 +57,12 @@ def test_measurements_are_counted_and_a_wrong_name_costs_one(tmp_path, monkeypat
         "✓ ★★★ Yes, wrong rule: the backward rule of relu passes everything"
     )
     assert "You needed 2 measurements" in repr(patient.diagnose("wrong rule"))
+
+
+def test_what_the_instruments_call_healthy_is_what_a_healthy_loop_gives(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(FAULTS, "none", lambda patient: None)
+    patient = Check().sicken(list(FAULTS).index("none"))
+    for name, near in (("loss", 0.02), ("held out", 15), ("firing", 3)):
+        *came, healthy = map(float, re.findall(r"\d+\.?\d*", patient.measure(name).body))
+        assert came[1 if name == "loss" else 0] == pytest.approx(healthy, abs=near), name

@@ -93,7 +93,7 @@ def _written_twice(a_data: float, b_data: float) -> list[Node]:
 
 
 def _square_and_more(data: float) -> list[Node]:
-    """u goes twice into a square and once into a sum, and both come in both orders: who counts u's users has to count uses."""
+    """u goes twice into a square and once into a sum, in both orders: a backward that waits for u's users has to count its uses."""
     x = Node(data, name="x")
     u, one = mul(x, Node(3.0, name="3"), "u"), Node(1.0, name="1")
     s, t, s2, t2 = mul(u, u, "s"), add(u, one, "t"), mul(u, u, "s2"), add(u, one, "t2")
