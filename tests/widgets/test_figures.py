@@ -214,3 +214,15 @@ def test_a_convolution_that_is_no_picture_has_no_figure():
         "net = nn.Sequential(nn.Conv1d(2, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(24, 2))\nloss = net(torch.randn(3, 2, 8)).sum()"
     )
     assert graph(space["loss"], names={"net": space["net"]}).forms == {}
+
+
+def test_a_figure_that_cannot_be_laid_out_fails_a_test_and_is_cards_for_a_learner(monkeypatch):
+    def broken(*_):
+        raise IndexError("no such sheet")
+
+    monkeypatch.setattr("widgets.view.subject.find", broken)
+    space = run(PROGRAMS["attention, mask added"])
+    with pytest.raises(UserWarning, match="could not be laid out"):
+        graph(space["loss"])
+    with pytest.warns(UserWarning, match=r"laid out \(IndexError: no such sheet\), so it is shown as cards"):
+        assert graph(space["loss"]).forms == {}
