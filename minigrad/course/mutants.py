@@ -381,7 +381,7 @@ def _breaks(node: ast.AST, upstream: set[str]) -> Iterator[tuple[ast.AST, str]]:
         case ast.Name(name, ast.Load()) if name in upstream:
             yield ast.Constant(1.0), f"{name} is left out in one place"
         case ast.Expr(ast.Call()):
-            yield ast.Pass(), "one step is left out"
+            yield ast.Pass(), "one statement is missing"
         case ast.Call(ast.Attribute(value, "pop"), [], []):
             yield (
                 ast.Call(ast.Attribute(value, "pop", ast.Load()), [ast.Constant(0)], []),

@@ -51,6 +51,8 @@ RAISED = (  # (type, what the message contains, name, hint)
      "something that holds it?"),
     ("TypeError", "argument", "other arguments", "A function is called with other arguments than it takes: compare the call and its def."),
     ("TypeError", "not callable", "not a function", "Parentheses follow something that is no function: what does the name before hold?"),
+    ("TypeError", "'numpy.ndarray' and 'Tensor'", "an array for a tensor", "A numpy array does not know your Tensor: "
+     "make a Tensor of the array first."),
     ("TypeError", "", "kinds that do not fit", "Two kinds of objects do not go together there: print the type of each."),
     ("ValueError", "unpack", "another number of parts", "There are more, or fewer, parts than names on the left: print the right side."),
     ("ValueError", "domain", "outside the domain", "The function is not defined there: a logarithm or a root of a negative number?"),

@@ -722,6 +722,8 @@ def _ignored(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:
         for instead in (False, True) if isinstance(cases[0].args[i], bool) else (0, 1):
             if all(c.args[i] != instead and _right_for(ex, c, i, instead) for c in cases):
                 name = _argument_name(ex, cases[0], i)
+                if name == UNNAMED:  # it is the driver's, and nothing in the learner's code
+                    continue
                 return (
                     "an argument is ignored",
                     f"That would be right if {name} were {instead}. Is {name} used wherever it matters?",
@@ -753,6 +755,9 @@ def _as_factor(x: Any, case: _Case) -> list[float] | None:
     return [float(v) for v in flat] if len(flat) == len(case.leaves) else None
 
 
+UNNAMED = "one of the inputs"
+
+
 def _argument_name(ex: Exercise, case: _Case, i: int) -> str:
     """What the learner's function calls the i-th input of a probe."""
     drivers: dict[Callable[..., Any], list[str]] = {custom: ["x", "g"]}
@@ -764,7 +769,7 @@ def _argument_name(ex: Exercise, case: _Case, i: int) -> str:
         signature = re.search(rf"def {ex.entry}\(([^)]*)\)", ex.solution)
         if not names and signature and signature.group(1).count(",") + 1 == len(case.args):
             names = [part.split("=")[0].strip() for part in signature.group(1).split(",")]
-    return names[i] if i < len(names) else "one of the inputs"
+    return names[i] if i < len(names) else UNNAMED
 
 
 def _powers(ex: Exercise, cases: list[_Case]) -> tuple[str, str]:

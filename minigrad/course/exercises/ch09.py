@@ -590,7 +590,7 @@ def trainer(Tensor, backward):
     """Return a class Network and a function fit that work with this Tensor and this backward."""
 
     class Network:
-        """y = relu(x @ W1.T + b1) @ W2.T + b2, with a sample in each row of x."""
+        """y = relu(x @ W1.T + b1) @ W2.T + b2, with a sample in each row of the array x."""
 
         def __init__(self, inputs, hidden, outputs, rng):
             self.W1 = Tensor(rng.normal(0, (2 / inputs) ** 0.5, (hidden, inputs)))

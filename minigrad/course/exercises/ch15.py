@@ -217,6 +217,17 @@ INSIDE, OUTSIDE = LINE_F + LINE_G, LINE_G[4:] + LINE_F
 LOSS_2 = "wanted[rows])  # h"
 ONE, FOUR, EIGHT = "one batch", "four micro-batches", "eight micro-batches"
 
+AT_ONCE = "the rows at once"
+
+
+def _in_parts(got, *_):
+    return (
+        None
+        if got["rows"] is None or got["rows"] <= 16
+        else f"{got['rows']} rows went through the network at once, and not 16"
+    )
+
+
 EX_C = repair(
     "15.c", "Patient 2", STUB_2,
     [(INSIDE, OUTSIDE), (LOSS_2, "wanted[rows]) / parts  # h")],
@@ -224,6 +235,7 @@ EX_C = repair(
         Probe(ONE, (1, 12), draw=seeds(1), weight=0.5, **CLOSE),
         Probe(FOUR, (4, 12), draw=seeds(4), **CLOSE),
         Probe(EIGHT, (8, 12), draw=seeds(8), **CLOSE),
+        Probe(AT_ONCE, (4, 12), driver=drivers.rows_at_once, accept=_in_parts, draw=seeds(4), weight=0.5),
     ),
     (
         ("only the clearing", [(INSIDE, OUTSIDE)],
@@ -414,14 +426,14 @@ def patient_4(seed=4, steps=25):
 EVAL = [("        with torch.no_grad():", "        net.eval()\n        with torch.no_grad():"),
         ("        optimizer.zero_grad()", "        net.train()\n        optimizer.zero_grad()")]  # fmt: skip
 COPY = [("score, net.state_dict()", "score, {name: value.clone() for name, value in net.state_dict().items()}")]
-LONG_4, SHORT_4 = "25 steps", "ten steps"
+LONG_4, SHORT_4, RESTORED = "25 steps", "ten steps", drivers.remembered_and_restored
 SEEDS_4 = {25: [2, 4, 5, 6, 8, 9, 14, 15, 16, 17], 10: [5, 7, 9, 12, 15, 18, 22, 24]}  # where each bug by itself shows
 
 EX_E = repair(
     "15.e", "Patient 4", STUB_4, [*EVAL, *COPY],
     (
-        Probe(LONG_4, (4, 25), draw=lambda r: (r.choice(SEEDS_4[25]), 25), **CLOSE),
-        Probe(SHORT_4, (7, 10), draw=lambda r: (r.choice(SEEDS_4[10]), 10), **CLOSE),
+        Probe(LONG_4, (4, 25), driver=RESTORED, draw=lambda r: (r.choice(SEEDS_4[25]), 25), **CLOSE),
+        Probe(SHORT_4, (7, 10), driver=RESTORED, draw=lambda r: (r.choice(SEEDS_4[10]), 10), **CLOSE),
     ),
     (
         ("only eval", EVAL,

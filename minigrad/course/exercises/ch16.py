@@ -511,11 +511,12 @@ def _budget(idea, name, fixed=False, checkpoint=0, **settings):
     def of(r):
         s = dict(settings)
         if fixed:
-            return r.randint(10**6, 10**9), 0, 1, s
+            return r.randint(10**6, 10**9), 0, r.randint(3, 60), s
         block = r.randint(10**5, 10**8)
         if checkpoint:
             s["checkpoint"] = block // checkpoint
-        return 0, block, r.randint(3, 60), s
+        # One byte for each parameter: what is missing elsewhere in their sum does not show, and adding it does
+        return r.randint(10**6, 10**9), block, r.randint(3, 60), s | {"weight": 1, "gradient": 0, "state": 0}
 
     return Probe(name, of(random.Random(name)), _bytes, drivers.budget_of, draw=of, idea=idea)
 
@@ -537,7 +538,7 @@ EX_C2 = Exercise(
     probes=(
         _budget(FIXED, "Adam in float32", fixed=True),
         _budget(FIXED, "mixed precision", fixed=True, weight=2, gradient=2, state=12),
-        _budget(ACTIVE, "every layer keeps its numbers", state=4),
+        _budget(ACTIVE, "every layer keeps its numbers"),
         _budget(ACTIVE, "two bytes each", number=2),
         _budget(KEPT, "inputs only", checkpoint=20),
         _budget(KEPT, "inputs of two bytes", checkpoint=7, number=2),
