@@ -1,6 +1,8 @@
-"""An answer ends no process but its own, also where Landlock does not hold signals back; whoever ends a run is named in the next ones."""
+"""An answer ends no process but its own and changes no file, also under older kernels, where Landlock knows neither signals nor truncation;
+whoever ends a run is named in the next ones."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -38,6 +40,20 @@ WAYS = {
     "FIOSETOWN": SETUP + "fcntl.ioctl(get, 0x8901, struct.pack('=i', VICTIM))\n",
     "SIOCSPGRP": SETUP + "fcntl.ioctl(get, 0x8902, struct.pack('=i', VICTIM))\n",
 }
+# Each changes the file FILE, which its user may write. With the first version of Landlock, which is that of the kernel 5.15.
+CHANGES = {
+    "truncate": "import os\nos.truncate(FILE, 0)",
+    "write": "open(FILE, 'r+b')",
+    "append": "open(FILE, 'ab')",
+    "remove": "import os\nos.remove(FILE)",
+    "rename": "import os\nos.rename(FILE, FILE + '2')",
+    "take": "import os\nos.rename(FILE, 'mine')",
+    "link": "import os\nos.link(FILE, 'mine')",
+    "mode": "import os\nos.chmod(FILE, 0)",
+    "date": "import os\nos.utime(FILE, (0, 0))",
+    "a folder": "import os\nos.mkdir(FILE + '2')",
+    "read": "open(FILE, 'rb').read()",
+}
 RUN = """
 import json, os, subprocess, sys, time
 sys.path.insert(0, {root!r})
@@ -50,13 +66,13 @@ with answers.kit() as kit:
     sandbox = kit / "minigrad/course/grading/sandbox.py"
     text = sandbox.read_text()
     assert "    if abi < 1:" in text
-    sandbox.write_text(text.replace("    if abi < 1:", "    abi = min(abi, 4)\\n    if abi < 1:"))
+    sandbox.write_text(text.replace("    if abi < 1:", "    abi = min(abi, {abi})\\n    if abi < 1:"))
     with answers.AnswerServer(kit) as server:
         said["isolation"] = server.isolation
         for name, program in ways.items():
             victim = subprocess.Popen(["/bin/sleep", "60"], **who)
             lines = "\\n".join("    " + line for line in program.splitlines())
-            source = f"VICTIM = {{victim.pid}}\\ntry:\\n{{lines}}\\nexcept OSError:\\n    pass\\n"
+            source = f"VICTIM, FILE = {{victim.pid}}, {{{file!r}!r}}\\ntry:\\n{{lines}}\\nexcept OSError:\\n    pass\\n"
             source += "else:\\n    raise SystemExit('it worked')\\n"
             ex = exercises["05.b"]
             grade = answers.grade_answer(ex, source + ex.solution, server)
@@ -68,25 +84,52 @@ print(json.dumps(said))
 """
 
 
-@pytest.mark.parametrize("user", ["this user", "an ordinary user"])
-def test_the_kernel_sends_no_signal_for_an_answer(user, request):
-    """With Landlock as kernels before 6.12 have it, which knows no signals."""
+def tried(ways, user, request, abi, file):
+    """What became of each way, tried with Python's own hook and without it: points, and how the victim ended."""
     python = request.getfixturevalue("ordinary_python") if user == "an ordinary user" else [sys.executable]
     ways = {
         f"{name}{', hook out' * out}": HOOK_OUT * out + program
-        for name, program in WAYS.items()
+        for name, program in ways.items()
         for out in (False, True)
     }
     ran = subprocess.run(
-        [*python, "-c", RUN.format(root=str(ROOT))], input=json.dumps(ways), capture_output=True, text=True, timeout=300
+        [*python, "-c", RUN.format(root=str(ROOT), abi=abi, file=str(file))],
+        input=json.dumps(ways),
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     said = json.loads(ran.stdout)
-    isolation = said.pop("isolation")
-    assert {name: result for name, result in said.items() if result != [1.0, None]} == {}, (
-        "refused, and the victim is alive"
-    )
+    return said.pop("isolation"), {name: result for name, result in said.items() if result != [1.0, None]}
+
+
+USERS = ["this user", "an ordinary user"]
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_the_kernel_sends_no_signal_for_an_answer(user, request, tmp_path):
+    """With Landlock as kernels before 6.12 have it, which knows no signals."""
+    isolation, happened = tried(WAYS, user, request, 4, tmp_path)
+    assert happened == {}, "refused, and the victim is alive"
     assert isolation["signals"] is True
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_no_file_is_changed_under_an_older_kernel(user, request, open_folder):  # noqa: F811
+    folder = open_folder / f"marks of {user}"
+    folder.mkdir()
+    file = folder / "marks.csv"
+    file.write_text("the marks")
+    for path in (folder, file):
+        path.chmod(0o777)
+        if os.geteuid() == 0:
+            os.chown(path, 65534, 65534)
+    before = file.stat()
+    assert tried(CHANGES, user, request, 1, file)[1] == {}
+    after = file.stat()
+    assert file.read_text() == "the marks" and [*folder.iterdir()] == [file]
+    assert (before.st_mode, before.st_mtime, before.st_nlink) == (after.st_mode, after.st_mtime, after.st_nlink)
 
 
 # ---- whoever ends a run

@@ -102,18 +102,19 @@ def _without(path: str, hidden: list[str]) -> list[tuple[str, int]]:
 # In each list: socket; fork, vfork, execve, execveat; kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal; ptrace,
 # process_vm_readv, process_vm_writev; mount, umount2, pivot_root, chroot, unshare, setns; bpf, perf_event_open, userfaultfd,
 # io_uring_setup; keyctl, add_key, request_key; init_module, finit_module, kexec_load; open_by_handle_at; shmget, msgget, semget.
-# Then what Landlock does not know, of any file: chmod, fchmod, fchmodat; chown, fchown, lchown, fchownat; utime, utimes, futimesat,
-# utimensat; setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr; link, linkat, symlink, symlinkat; mknod, mknodat;
+# Then what Landlock does not know of any file, or did not in its first version: truncate; chmod, fchmod, fchmodat; chown, fchown, lchown,
+# fchownat; utime, utimes, futimesat, utimensat; setxattr, lsetxattr, fsetxattr, removexattr, lremovexattr, fremovexattr; link, linkat,
+# symlink, symlinkat; mknod, mknodat;
 # quotactl. And of other processes: setpriority, ioprio_set; sched_setaffinity, _setscheduler, _setparam, _setattr; migrate_pages,
 # move_pages, kcmp. At the end the clone, prlimit64, fcntl and ioctl that are refused in part.
 REFUSED_CALLS = {
     "x86_64": (0xC000003E, (41, 57, 58, 59, 322, 62, 200, 234, 129, 297, 424, 101, 310, 311, 165, 166, 155, 161, 272, 308, 321, 298, 323,
                             425, 250, 248, 249, 175, 313, 246, 304, 29, 68, 64,
-                            90, 91, 268, 92, 93, 94, 260, 132, 235, 261, 280, 188, 189, 190, 197, 198, 199, 86, 265, 88, 266, 133, 259, 179,
-                            141, 251, 203, 144, 142, 314, 256, 279, 312), 56, 302, 72, 16),
+                            76, 90, 91, 268, 92, 93, 94, 260, 132, 235, 261, 280, 188, 189, 190, 197, 198, 199, 86, 265, 88, 266, 133, 259,
+                            179, 141, 251, 203, 144, 142, 314, 256, 279, 312), 56, 302, 72, 16),
     "aarch64": (0xC00000B7, (198, 221, 281, 129, 130, 131, 138, 240, 424, 117, 270, 271, 40, 39, 41, 51, 97, 268, 280, 241, 282, 425,
                              219, 217, 218, 105, 273, 104, 265, 194, 186, 190,
-                             52, 53, 54, 55, 88, 5, 6, 7, 14, 15, 16, 36, 37, 33, 60,
+                             45, 52, 53, 54, 55, 88, 5, 6, 7, 14, 15, 16, 36, 37, 33, 60,
                              140, 30, 122, 119, 118, 274, 238, 239, 272), 220, 261, 25, 29),
 }  # fmt: skip
 # The same numbers everywhere: pidfd_open, pidfd_getfd, process_madvise, process_mrelease; open_tree, move_mount, fsopen, fsconfig, fsmount,
@@ -301,7 +302,7 @@ def limit(box: Mapping[str, Any], processes: bool = True) -> None:
 
 REFUSED = ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto", "subprocess.Popen", "os.system", "os.exec",
            "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.kill", "os.killpg", "pty.spawn", "signal.pthread_kill", "os.chmod",
-           "os.chown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "os.link", "os.symlink")  # fmt: skip
+           "os.truncate", "os.chown", "os.chflags", "os.utime", "os.setxattr", "os.removexattr", "os.link", "os.symlink")  # fmt: skip
 PAST_PYTHON = ("ctypes", "_ctypes", "cffi", "_cffi_backend")
 
 
@@ -401,7 +402,8 @@ def measured(hidden_file: str, memory: int) -> dict[str, bool]:
     results = {
         "files": _refused(lambda: open(hidden_file, "rb").close(), lambda: write("../note"), lambda: write("../../note")),
         "rights": _refused(lambda: os.chmod("mine", 0o777), lambda: os.chown("mine", os.getuid(), os.getgid()), lambda: os.utime("mine"),
-                          lambda: os.chmod(hidden_file, 0o777), lambda: os.setxattr("mine", "user.note", b"x")),
+                          lambda: os.chmod(hidden_file, 0o777), lambda: os.setxattr("mine", "user.note", b"x"),
+                          lambda: os.truncate("mine", 0)),
         "links": _refused(lambda: os.symlink("mine", "soft"), lambda: os.link("mine", "hard")),
         "network": network(),
         "processes": _refused(fork),
