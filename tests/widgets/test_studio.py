@@ -43,8 +43,8 @@ def test_a_single_grey_is_as_good_as_it_says(capsys):
 def test_sums_are_counted_by_place_and_by_what_is_carried(capsys):
     sums = Sums(500)
     a, b = sums.seen
-    hidden = set(zip(*sums._hidden))
-    assert len({*zip(a, b)}) == 500 and len(hidden) == 1000 and not hidden & {*zip(a, b)}
+    hidden = set(zip(*sums._hidden, strict=True))
+    assert len({*zip(a, b, strict=True)}) == 500 and len(hidden) == 1000 and not hidden & {*zip(a, b, strict=True)}
 
     sums.measure(lambda a, b: a + b)
     assert "right: 1,000 of 1,000" in capsys.readouterr().out
