@@ -154,16 +154,12 @@ def short(
     shell: Any, etype: type[BaseException], error: BaseException, tb: TracebackType | None, whole: bool = False
 ) -> list[str]:
     """PyTorch's sentence first (`whole`: all that the error says), then the learner's own lines."""
-    from .explain.failure import is_learners
+    from .explain.failure import learners_frames
     from .explain.failure import whole as whole_text
 
     sentence = whole_text(error) if whole else str(error).split("\n\n")[0]
     learners = None
-    frames = []
-    while tb is not None:
-        if is_learners(tb.tb_frame.f_code.co_filename):
-            frames.append(tb)
-        tb = tb.tb_next
+    frames = learners_frames(tb)
     for t in reversed(frames[-BELOW:] if len(frames) > BELOW else frames):
         learners = types.TracebackType(learners, t.tb_frame, t.tb_lasti, t.tb_lineno)
     last = shell.InteractiveTB.structured_traceback(etype, Exception(sentence), learners, tb_offset=0)

@@ -1,6 +1,8 @@
 """Errors that teach: each is provoked by code as learners write it, in a real IPython, and judged by what stands on the screen."""
 
 import re
+import shutil
+from pathlib import Path
 from traceback import walk_tb
 
 import pytest
@@ -15,6 +17,7 @@ from widgets import explain
 from widgets.error_panel import Panels
 from widgets.explain.failure import Failure
 
+ROOT = Path(__file__).parents[2]
 TORCH = "import minigrad as torch\nfrom minigrad import nn"
 FUNCTION = """
 class Clamp(torch.autograd.Function):
@@ -370,6 +373,26 @@ FIRST_DAY = {
     ),
     "a picture, misspelt": (["a = 1", "fti_line()"], "If you meant fit_line, correct the name."),
 }
+
+
+@pytest.mark.parametrize("cell, heading", [
+    ('print("05.a", Value)', "Exercise 05.a: Values that remember"),  # it is the learner's own here, not minigrad's
+    ("backward_by_recursion(1.0)", "4. The shortest backward pass"),
+    ("scatter(1)", "6. One neuron"),
+])  # fmt: skip
+def test_a_name_of_this_chapter_is_found_by_its_heading(shell, tmp_path, monkeypatch, cell, heading):
+    """Day two of chapter 5: nothing of the first sitting has run."""
+    shutil.copy(ROOT / "notebooks" / "05_build_the_engine.ipynb", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    text, _ = provoke(shell, ["a = 1", cell])
+    assert f"below the heading “{heading}”" in " ".join(text.split()) and "from minigrad import Value" not in text, text
+
+
+def test_a_cell_magic_does_not_show_the_call_that_ipython_makes_of_it(shell):
+    shell.run_line_magic("load_ext", "minigrad")
+    shell.run_cell('from minigrad.course import check; check.predict("02.a2", skip=True)')
+    text, _ = provoke(shell, ["a = 1", "%%predict 02.a2\na + 1\nqwertz(2)"])
+    assert "run_cell_magic" not in text and "another cell" not in text and "Line 3" in text, text
 
 
 @pytest.mark.parametrize("cells, says", FIRST_DAY.values(), ids=FIRST_DAY)

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -105,3 +106,17 @@ def test_the_recap_of_memory_halves_as_the_chapter_does():
         return 0 if n == 1 else n // 2 + again(n // 2) + again(n - n // 2)
 
     assert f"halved again and again {1 + math.ceil(math.log2(36))}, and {again(36)} run again" in recap(16).text()
+
+
+def test_the_turns_stand_beside_what_the_cards_say():
+    """In the picture of chapter 5 they lay over the gradients: a 5 where a 7 belongs."""
+    drawing = ET.fromstring(recap(5).figure.picture)
+    circles = [c for c in drawing.iter() if c.get("class") == "badge"]
+    texts = [
+        (float(t.get("x")), float(t.get("y")), "".join(t.itertext())) for t in drawing.iter() if t.tag.endswith("text")
+    ]
+    assert len(circles) == 5
+    for c in circles:
+        x, y, r = (float(c.get(key)) for key in ("cx", "cy", "r"))
+        covered = [t for tx, ty, t in texts if abs(tx - x) < r + 1 and y - r < ty < y + r + 9]
+        assert covered == [t for tx, ty, t in texts if (tx, ty) == (x, y + 4.5)], covered

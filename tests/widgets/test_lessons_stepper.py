@@ -90,6 +90,17 @@ def test_lines_beside_the_picture_are_the_learners():
     assert scalar._recording is False
 
 
+def test_functions_have_the_learners_lines_too():
+    """The program that chapter 1 suggests, and one with plain numbers."""
+    for program, lines in (
+        ("w = x*y; sin(w) + x", {"w = x*y", "y2 = sin(w) + x"}),
+        ("u = 2; v = sin(u)*x + exp(3); tanh(v)", {"v = sin(u)*x + exp(3)", "y = tanh(v)"}),
+    ):
+        sources = [n["source"] for n in stepper(program).figure.graph.trace["nodes"] if n["source"]]
+        assert {s["text"] for s in sources} == lines
+        assert all(s["cell"].startswith("your program") for s in sources)
+
+
 def test_a_slider_moves_the_graph_that_is_shown():
     lesson = stepper()
     x = next(n["id"] for n in lesson.figure.graph.trace["nodes"] if n["label"] == "x")

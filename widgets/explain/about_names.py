@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
+import json
+import re
+from pathlib import Path
+
+from minigrad.course import own
 
 from ..magics.reading import close, is_number_with_graph
 from .answers import Answer, Explainer, row
@@ -73,12 +79,52 @@ def _loaded_by() -> dict[str, str]:
     return {**{name: f"from widgets.lessons import {name}" for name in lessons.__all__}, **LOADED_BY}
 
 
+def heading_above(path: Path, name: str, cell: str) -> str:
+    """The heading above the cell of a notebook that defines a name: the last such cell before `cell`, else the first; "" if there is
+    none."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        results: list[str] = []
+        heading, at = "", 0
+        for c in cells:
+            text = "".join(c["source"])
+            if c["cell_type"] == "markdown":
+                lines = re.sub(r"```.*?```", "", text, flags=re.S).splitlines()
+                heading = ([line.lstrip("# ") for line in lines if line.startswith("#")] or [heading])[-1]
+            elif results and text.strip() == cell.strip():
+                at = len(results) - 1
+                break
+            elif c["cell_type"] == "code" and name in text and name in _defined(text):
+                results.append(heading)
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return results[at] if results else ""
+
+
+def _defined(text: str) -> set[str]:
+    """The functions, classes and variables that a cell makes, without what it imports."""
+    try:
+        tree = ast.parse("\n".join("" if line.startswith(("%", "!")) else line for line in text.splitlines()))
+    except SyntaxError:
+        return set()
+    defined = {s.name for s in tree.body if isinstance(s, (ast.FunctionDef, ast.ClassDef))}
+    return defined | {n.id for s in tree.body if not isinstance(s, (ast.FunctionDef, ast.ClassDef))
+                      for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}  # fmt: skip
+
+
 @row(NameError)
 def unknown_name(m: Failure, error: NameError) -> Answer | None:
     name = error.name
     if not name:
         return None
     what = "No variable of that name exists in this kernel. After a restart of the kernel nothing exists until its cell is run again."
+    path, cell = own.this_notebook(), m.shell.history_manager.input_hist_raw[-1] if m.shell is not None else ""
+    if path is not None and (heading := heading_above(path, name, cell)):
+        return Answer(
+            f"`{name}` is not defined yet",
+            what,
+            f"Run the cell of this notebook that defines `{name}`. It is below the heading “{heading}”.",
+        )
     lines = _loaded_by()
     if name in lines:
         return Answer(

@@ -57,6 +57,18 @@ def is_learners(filename: str) -> bool:
     )
 
 
+def learners_frames(tb: TracebackType | None) -> list[TracebackType]:
+    """The learner's own frames, outermost first. The line that IPython writes for a cell magic is none where a line of that cell failed."""
+    frames = []
+    while tb is not None:
+        if is_learners(tb.tb_frame.f_code.co_filename):
+            frames.append(tb)
+        tb = tb.tb_next
+    if len(frames) > 1 and "run_cell_magic" in frames[0].tb_frame.f_code.co_names:
+        del frames[0]
+    return frames
+
+
 def whole(error: BaseException) -> str:
     """What the error says, with its notes."""
     return "\n".join([str(error), *getattr(error, "__notes__", ())])
@@ -80,7 +92,7 @@ class Failure:
             frames.append(tb)
             tb = tb.tb_next
         self.in_engine = bool(frames) and is_engine(frames[-1].tb_frame.f_code.co_filename)
-        self.frames = [t for t in frames if is_learners(t.tb_frame.f_code.co_filename)]
+        self.frames = learners_frames(frames[0] if frames else None)
         self.by_python = bool(self.frames) and frames[-1] is self.frames[-1] and not _is_raise(frames[-1])
 
     @property

@@ -100,7 +100,7 @@ def _engine() -> tuple[str, str]:
     out = duel.body()
     cards = {card["id"]: card for card in duel.drawn["cards"]}
     for k, i in enumerate(sent, 1):
-        x, y = cards[i]["x"] + cards[i]["w"] - 15, cards[i]["y"] + cards[i]["h"] - 15
+        x, y = cards[i]["x"] + cards[i]["w"], cards[i]["y"]  # on the corner, beside what the card says
         out += tag("circle", "badge", cx=x, cy=y, r=10.5) + label(x, y + 4.5, str(k), "num t b", "middle")
     names = " ".join(duel.r.nodes[i].label for i in sent)
     a, b = number(duel.r.named("a").grad), number(duel.r.named("b").grad)

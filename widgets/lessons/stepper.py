@@ -12,7 +12,7 @@ import inspect
 import linecache
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import ipywidgets
 
@@ -112,6 +112,19 @@ def _names_in(formula: str) -> list[str]:
     return list(dict.fromkeys(n.id for n in results))
 
 
+class _Methods(ast.NodeTransformer):
+    """sin(w) becomes w.sin(), and sin(2) becomes Value(2).sin(). All of it runs in the program: made by a function of this file, a value
+    would have a line of this file, and the view would show that."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        as_value = cast(ast.Expr, ast.parse("(_v if isinstance(_v := 0, Value) else Value(_v))").body[0]).value
+        parts = [ast.copy_location(n, node) for n in ast.walk(as_value)]
+        next(n for n in parts if isinstance(n, ast.NamedExpr)).value = node.args[0]
+        method = ast.Attribute(as_value, cast(ast.Name, node.func).id, ast.Load())
+        return ast.copy_location(ast.Call(ast.copy_location(method, node), [], []), node)
+
+
 _files: dict[str, str] = {}  # typed program -> the file name under which its lines can be looked up
 
 
@@ -122,12 +135,10 @@ def run_text(text: str, inputs: dict[str, float]) -> tuple[Value, dict[str, Valu
     file = _files.setdefault(source, "your program" if not _files else f"your program {len(_files) + 1}")
     linecache.cache[file] = (len(source), None, [line + "\n" for line in source.splitlines()], file)
     leaves = _leaves(expected, inputs)
-    functions = {
-        name: (lambda v, name=name: getattr(v if isinstance(v, Value) else Value(v), name)()) for name in FUNCTIONS
-    }
-    space: dict[str, Any] = {"__builtins__": {}, **functions, **leaves}
+    space: dict[str, Any] = {"__builtins__": {}, "Value": Value, "isinstance": isinstance, **leaves}
+    program = ast.fix_missing_locations(_Methods().visit(ast.parse(source)))
     with _recorded(True):
-        exec(compile(source, file, "exec"), space)  # parsed above: only arithmetic is left
+        exec(compile(program, file, "exec"), space)  # parsed above: only arithmetic is left
     root = space[lines[-1][0]]
     if not isinstance(root, Value) or not root._prev:
         raise ProgramError("This program does nothing to its input yet: multiply it, add to it, square it.")

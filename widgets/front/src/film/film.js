@@ -434,7 +434,7 @@ export class Film {
       };
     return {
       bad: true,
-      words: `The recorded gradients are not those of this program (they differ by up to ${fmt(worst, 2)} of their size), so the backward pass is not exact. The film shows the recorded ones. In the notebook, %audit loss names the operation whose rule is wrong.`,
+      words: `The recorded gradients are not those of this program (they differ by up to ${fmt(worst, 2)} of their size). The film shows the recorded ones. Are they set to zero before each backward pass? If they are, a rule is wrong: in the notebook, %audit loss names its operation.`,
     };
   }
 
