@@ -25,6 +25,8 @@ from typing import Any
 HOME = "/reader/book"  # where notebooks would lie: my_engine.py is written here
 PROGRESS = "/reader/progress.json"
 LONGEST = 200_000  # characters of one stream of one cell
+# The last ones are Python's own, which numpy and the course import
+SLOW = "ipywidgets anywidget minigrad decimal difflib gzip html platform secrets".split()
 BIGGEST = 2_000_000  # bytes of a file that is kept
 OFTEN = 0.1  # seconds between two messages with what was printed: a loop that prints must not bury the page under them
 
@@ -92,7 +94,7 @@ def prepare() -> None:
     shell.Completer.use_jedi = False
     if not hasattr(pylabtools, "backend2gui"):
         pylabtools.backend2gui = {}  # type: ignore[attr-defined]  # matplotlib 3.8 asks IPython 9 for it
-    for name in ("ipywidgets", "anywidget", "minigrad"):
+    for name in SLOW:
         importlib.import_module(name)
     importlib.invalidate_caches()
     gc.collect()

@@ -35,8 +35,11 @@ def pressed(page: Page, address: str) -> float:
     page.wait_for_timeout(1000)
     begun = time.monotonic()
     run.click()
-    page.wait_for_selector(f'[data-cell="{CELL}"] .mgb-view .mg-root', timeout=runs.START)
-    return time.monotonic() - begun
+    page.wait_for_selector(f'[data-cell="{CELL}"] .mgb-view .mg-root, .mgb-bad', timeout=runs.START)
+    taken = time.monotonic() - begun
+    if page.locator(".mgb-bad").count():
+        raise RuntimeError(page.locator(runs.SAID).inner_text())
+    return taken
 
 
 def main(folder: str = str(ROOT / "build/book")) -> None:

