@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -122,6 +123,18 @@ def trust(notebooks: list[Path]) -> None:
         print(f"minigrad: the copies could not be signed ({error}). JupyterLab shows their pictures once you run them.")
 
 
+def python() -> str:
+    """What to type for the Python that runs this: after `make lab` it is the one in .venv, which has no name of its own."""
+    found = shutil.which("python")
+    if found and os.path.realpath(os.path.dirname(found)) == os.path.realpath(os.path.dirname(sys.executable)):
+        return "python"
+    try:
+        path = os.path.relpath(sys.executable)
+    except ValueError:  # another drive
+        path = sys.executable
+    return quoted(Path(sys.executable if path.startswith("..") else path))
+
+
 def in_the_way(folder: Path) -> Path | None:
     """The part of the path that exists and is not a folder. (os.path, because Path's methods raise PermissionError.)"""
     return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
@@ -203,7 +216,8 @@ def main() -> None:
     )
     if old := outdated(folder, saved):
         print(
-            f"There is a new edition of {', '.join(old)}. To get it: python -m minigrad.course {quoted(folder)} --update"
+            f"There is a new edition of {', '.join(old)}. To get it, with your answers in it: "
+            f"{python()} -m minigrad.course {quoted(folder)} --update"
         )
     print(f"Next: jupyter lab {quoted(min((*new, *saved)))}")
 

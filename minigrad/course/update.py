@@ -7,6 +7,7 @@ holds a hash of the cells without their outputs, because running a chapter chang
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import os
@@ -77,7 +78,9 @@ def update(folder: Path, chapters: list[Chapter]) -> list[str]:
                 saved = _keep(path, mine)
                 merged, carried = with_answers(content, mine)
                 write(path, merged)
-                answers = f"with your answers to {listed(carried)}" if carried else "which has none of your answers"
+                ids = [id for id in carried if id in exercises]
+                answers = f"with your answers to {listed(ids)}" if ids else "which has none of your answers"
+                answers += " and your explanation" if len(carried) > len(ids) else ""
                 lines.append(f"{name}: the new edition, {answers}; your file is now {saved.relative_to(folder)}")
         record(folder, {name: new})
     return lines
@@ -95,7 +98,8 @@ def _keep(path: Path, content: bytes) -> Path:
 
 
 def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:
-    """The notebook `content` with the answers of the notebook `mine`, and the ids of their exercises."""
+    """The notebook `content` with the answers of the notebook `mine`, and the ids of their exercises. A prediction is an answer; a
+    chapter's "Explain it" has the chapter's number. What the course said to the answers stays below them."""
     nb = json.loads(content)
     try:
         book, cells = read_notebook(mine), json.loads(mine)["cells"]
@@ -107,11 +111,70 @@ def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:
         id = cell["metadata"].get("minigrad", {}).get("exercise")
         answer = find_answer(exercises[id], book) if id in exercises else None
         if answer is None or not answer.tried:
+            if cell["cell_type"] == "code" and (said := _with_words(cell, cells)):
+                carried.append(said)
             continue
         helpers = [text.strip() for text in answer.helpers if text.strip() not in published]
         cell["source"] = "\n\n\n".join([*helpers, _as_written(answer.source, cells).strip()])
         carried.append(id)
+    _bring_verdicts(nb["cells"], cells)
     return (json.dumps(nb, ensure_ascii=False, indent=1) + "\n").encode(), carried
+
+
+def _with_words(cell: dict[str, Any], cells: list[dict[str, Any]]) -> str:
+    """Put the learner's prediction or explanation into a cell of the new edition. Returns its id; "" where there is none that fits."""
+    source = "".join(cell["source"])
+    if (new := _said(source)) is None:
+        return ""
+    for old in reversed(cells):
+        text = "".join(old["source"])
+        if old["cell_type"] != "code" or (said := _said(text)) is None or said[:2] != new[:2]:
+            continue
+        if _says_nothing(said[2]) or _questions(said[2]) != _questions(new[2]):
+            continue
+        lines = [line.encode() for line in source.splitlines(keepends=True)]
+        first, last = new[2].lineno - 1, (new[2].end_lineno or 0) - 1
+        before, after = lines[first][: new[2].col_offset], lines[last][new[2].end_col_offset :]
+        words = (ast.get_source_segment(text, said[2]) or "").encode()
+        cell["source"] = b"".join([*lines[:first], before, words, after, *lines[last + 1 :]]).decode()
+        return new[1]
+    return ""
+
+
+def _said(source: str) -> tuple[str, str, ast.expr] | None:
+    """Of a cell that is `check.predict(id, guess)` or `check.explain(id, text)`: the method, the id, and what is said."""
+    try:
+        body = ast.parse(source).body
+    except SyntaxError:
+        return None
+    call = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
+    if not (isinstance(call, ast.Call) and len(call.args) == 2 and isinstance(call.args[0], ast.Constant)):
+        return None
+    method = ast.unparse(call.func)
+    return (method, str(call.args[0].value), call.args[1]) if method in ("check.predict", "check.explain") else None
+
+
+def _says_nothing(said: ast.expr) -> bool:
+    if isinstance(said, ast.Dict):
+        return all(map(_says_nothing, said.values))
+    return isinstance(said, ast.Constant) and not str(said.value or "").strip() and said.value != 0
+
+
+def _questions(said: ast.expr) -> list[str] | None:
+    return [ast.unparse(key) for key in said.keys if key] if isinstance(said, ast.Dict) else None
+
+
+def _bring_verdicts(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> None:
+    """What the course said to the learner stays where the cell that asked for it is the same; else an answer that has passed would stand
+    above "not tried yet"."""
+    said = {"".join(cell["source"]).strip(): cell for cell in old if cell["cell_type"] == "code"}
+    for cell in new:
+        source = "".join(cell["source"]).strip()
+        if cell["cell_type"] != "code" or source not in said:
+            continue
+        if source.startswith(("check(", "%%predict")) or _said(source) is not None:
+            cell["outputs"] = said[source]["outputs"]
+            cell["execution_count"] = said[source]["execution_count"]
 
 
 def _as_written(source: str, cells: list[dict[str, Any]]) -> str:

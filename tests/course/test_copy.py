@@ -8,8 +8,10 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -263,6 +265,13 @@ def test_an_update_replaces_what_nobody_changed(command, older, tmp_path):
     assert (
         f"There is a new edition of 02_the_graph.ipynb, {MOONS}, 07_accumulation.ipynb" in said and "--update" in said
     )
+    line = next(line for line in said.splitlines() if "--update" in line)
+    started = shlex.split(line.partition("answers in it: ")[2])[
+        0
+    ]  # what is to be typed runs this Python, not another one
+    assert (
+        shutil.which(started) and Path(shutil.which(started)).parent.resolve() == Path(sys.executable).parent.resolve()
+    )
     said = command("course", "--update").splitlines()
     assert [line.split(": ")[1] for line in said] == ["the new edition (you had not changed it)"] * 3
     for name in names(tmp_path / "course"):
@@ -300,6 +309,34 @@ def test_an_answer_in_another_cell_with_a_helper_and_a_magic_is_carried_over(com
     cells = json.loads((tmp_path / "course" / "02_the_graph.ipynb").read_text("utf-8"))["cells"]
     (source,) = ["".join(c["source"]) for c in cells if c["metadata"].get("minigrad", {}).get("exercise") == "02.c"]
     assert source == f"def doubled(x):\n    return 2 * x\n\n\n{walk}"
+
+
+def test_predictions_and_explanations_are_carried_over_with_what_the_course_said(command, older, tmp_path):
+    heard = [{"output_type": "stream", "name": "stdout", "text": "passed"}]
+
+    def change(cells):
+        for cell in cells:
+            text = "".join(cell["source"])
+            for stub, mine in (
+                ('("02.a", None)', '("02.a", 4)'),
+                ('"e = h": None', '"e = h": 1'),
+                ('"""\n\n"""', '"""Größe."""'),
+            ):
+                text = text.replace(stub, mine) if "check." in text else text
+            cell["source"] = text
+            if cell["cell_type"] == "code":
+                cell["outputs"] = heard
+
+    older("02_the_graph.ipynb", change)
+    said = command("course", "--update")
+    assert "with your answers to 02.a and 02.a2 and your explanation; your file is now before-update/" in said
+    cells = json.loads((tmp_path / "course" / "02_the_graph.ipynb").read_text("utf-8"))["cells"]
+    text = {cell["id"]: "".join(cell["source"]) for cell in cells}
+    assert text["c02-a"].endswith('# Replace None by its number.\ncheck.predict("02.a", 4)')
+    assert '"e = h": 1,\n    "h = w * h": None' in text["c02-a2n"] and text["c02-a3"].endswith('("02.a3", None)')
+    assert text["x02-explain"] == 'check.explain("02", """Größe.""")'
+    heard_by = {cell["id"] for cell in cells if cell.get("outputs") == heard}
+    assert {"c02-a", "c02-02a-open", "c02-02b-check", "x02-explain"} <= heard_by and "c02-view" not in heard_by
 
 
 def test_a_chapter_without_a_new_edition_is_left_alone(command, tmp_path):
