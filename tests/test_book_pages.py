@@ -63,17 +63,28 @@ def test_words_of_the_glossary_lead_there_once():
     terms = words.Terms("05_build_the_engine", {"glossary"})
     text = ("# The chain rule\n\nThe **chain rule** and `leaf`, $leaf$, x.leaf and [a leaf](x). A leaf, a leaf-like thing.\n\n"
             "```python\ngraph leaf\n```\nA chain rule.")  # fmt: skip
-    linked = terms.link(text)
+    means = dict(re.findall(r'<small class="mg-side"><b>(.*?)</b> (.*?)</small>', noted := terms.link(text)))
+    assert means == {
+        "chain rule": "Multiply the local derivatives along a path, and add where paths meet."
+    }  # one for each paragraph
+    linked = re.sub(r"<small.*?</small>", "", noted)
     assert linked == text.replace("**chain rule**", "**[chain rule](glossary.ipynb#chain-rule)**").replace(
         "A leaf,", "A [leaf](glossary.ipynb#leaf),"
     )
     assert words.Terms("05_build_the_engine", {"00_start_here"}).link(text) == text
+    assert "<small" not in words.Terms("05_build_the_engine", {"glossary"}).link(
+        "| a leaf | b |\n|--|--|\n| an edge | c |"
+    )
 
 
 def test_a_page_says_what_it_is_and_no_notebook():
     text = "Drag it. <!--lab-->Press Shift+Enter.<!--book:Press ▶.--> Run the next cell."
     text += "\n\nOpen the menu.<!--book:-->\n- A menu<!--book:A bar-->"
     assert words.for_pages(text) == "Drag it. Press ▶. Run the code below.\n\n\n- A bar"
+    assert (
+        words.for_pages("Set it to 0.2 and run the cell again. Run both cells.")
+        == "Set it to 0.2 and press ▶ again. Run both."
+    )
 
 
 def test_scaffolding_is_folded_and_exercises_are_not():

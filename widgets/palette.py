@@ -63,11 +63,9 @@ def blocks() -> dict[str, str]:
     dark_page = "body[data-jp-theme-light='false'] {0},body.vscode-dark {0},[data-theme='dark'] {0}"
     views = [n for n in LIGHT if n not in NOT_IN_VIEWS]
     both = ["".join(f"  --mg-{name}: {theme[name]};\n" for name in views) for theme in (LIGHT, DARK)]
-    pages = ["".join(f"  --mgb-{short}: {theme[name]};\n" for short, name in PAGES.items()) for theme in (LIGHT, DARK)]
-    by_system = f'  body:not([data-theme="light"]) {{\n{pages[1]}}}\n'.replace("\n", "\n  ").rstrip(" ")
+    pages = "".join(f"  --mgb-{short}: light-dark({LIGHT[name]}, {DARK[name]});\n" for short, name in PAGES.items())
     return {
-        "src/book/bar.css": f'body {{\n{pages[0]}}}\nbody[data-theme="dark"] {{\n{pages[1]}}}\n'
-        f"@media (prefers-color-scheme: dark) {{\n{by_system}}}\n",
+        "src/book/bar.css": f"body {{\n{pages}}}\n",
         "lessons.css": f".mgl{{{lessons[0]}}}\n"
         f"@media (prefers-color-scheme:dark){{svg.mgl:root{{{lessons[1]}}}}}\n"
         f"{dark_page.format('.mgl')}{{{lessons[1]}}}\n",

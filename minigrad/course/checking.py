@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import random
 import re
+import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -489,6 +490,13 @@ class Check:
 
     def hand_in(self, notebook: str | Path | None = None) -> Note:
         """Read the saved notebook like the grader, list the cell that it finds for each exercise, and write a zip file to hand in."""
+        if (
+            sys.platform == "emscripten"
+        ):  # a page of the book: nothing is saved beside it, and the grader's files are not there
+            return Note(
+                "○ Nothing was written",
+                "This is a page. Press ⋯ in the bar under its title and choose “Download as notebook”: that file is what you hand in.",
+            )
         from .hand_in import hand_in  # the grader's files are needed by nothing else here
 
         return hand_in(notebook, self._judged)

@@ -193,3 +193,9 @@ def test_hand_in_loads_the_graders_files_only_when_asked():
         subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=True).stdout
         == "False False\n"
     )
+
+
+def test_a_page_of_the_book_says_which_button_hands_in(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    note = Check().hand_in()
+    assert "Press ⋯" in note.body and "Download as notebook" in note.body

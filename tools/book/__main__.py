@@ -32,6 +32,7 @@ from tools.opened import answered
 from tools.pictures import film
 from tools.store import svg_of
 from widgets.front_end import built
+from widgets.stored import NOTE
 
 from . import pyodide, words
 from .record import MIME
@@ -97,7 +98,7 @@ def chapter(path: Path, source: Path, pages: set[str]) -> list[dict[str, Any]]:
             cell.metadata["tags"] = [*tags, "mg-fold-" + what.replace(" ", "-")]
         for output in cell.outputs:
             if html := output.get("data", {}).get("text/html"):
-                output.data["text/html"] = words.hrefs(html, pages)
+                output.data["text/html"] = words.hrefs(html.replace(NOTE, ""), pages)
     nb.cells = cells
     nbformat.write(nb, source / path.name)
     return [{"chapter": path.stem[:2], **about} for about in lessons]
@@ -205,7 +206,7 @@ def opened(cell: NotebookNode, before: list[NotebookNode]) -> list[NotebookNode]
         return [new_markdown_cell(words.waits(exercise))]
     return [
         new_markdown_cell(
-            words.form(exercise, [], "Show it", "In the notebook this opens when the exercise has passed.")
+            words.form(exercise, [], "Show it", "Once the exercise has passed, ▶ runs it with your code.")
         )
     ]
 

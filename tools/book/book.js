@@ -11,6 +11,11 @@
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false; // there no page may fetch another
   document.querySelector("link[media='not all']").media = "all"; // the views' own style sheet, which no text needs
   document.body.dataset.mgLook = "whole"; // views that were there before it look at the page's colours again (theme.js)
+  // Where there is room for notes in the margin, the headings of the page go under its chapter.
+  const [headings, chapter] = [".toc-tree", ".sidebar-tree .current-page"].map((where) => document.querySelector(where));
+  const wide = headings && chapter && matchMedia("(min-width: 80em)").matches;
+  if (wide) chapter.append(headings);
+  document.body.classList.toggle("mg-wide", !!wide);
   document.querySelector("#search-results")?.before(Object.assign(document.createElement("h1"), { textContent: "Search" }));
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "Chapters");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
@@ -21,7 +26,7 @@
     nav.append(up);
     up.querySelector("svg").ariaHidden = "true";
   }
-  for (const wide of document.querySelectorAll("pre, .mg-live:not([data-live])")) if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+  for (const one of document.querySelectorAll("pre, .mg-live:not([data-live])")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
   const formulas = [...document.querySelectorAll(".math")];
   const fit = () => {
     for (const one of formulas) one.style.fontSize = "";

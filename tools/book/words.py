@@ -38,7 +38,7 @@ def form(exercise: str, fields: list[str], button: str, remark: str = "") -> str
 
 def waits(exercise: str) -> str:
     name, what = anchor(exercise), f"your prediction of {exercise}" if not exercises[exercise].graded else exercise
-    return f'<p class="mg-exercise" data-waits="{name}">What this cell shows opens with <a href="#guess-{name}">{what}</a>.</p>'
+    return f'<p class="mg-exercise" data-waits="{name}">This opens with <a href="#guess-{name}">{what}</a>.</p>'
 
 
 def buttons(exercise: str) -> str:
@@ -56,7 +56,7 @@ def limits(about: dict[str, Any]) -> str:
     if "lesson" not in about or not (about.get("cut") or about.get("thin") or not about["key"]):
         return ""
     now = "Some of its positions are recorded" if about["key"] else "This picture is still"
-    return f'<p class="mg-partly">{now}; run the cell, and it moves freely.</p>'
+    return f'<p class="mg-partly">{now}; press ▶, and it moves freely.</p>'
 
 
 def without_verdict(output: NotebookNode) -> NotebookNode | None:
@@ -91,6 +91,13 @@ PAGES = {
     r"\bthe (?:next cell|cell below)\b": "the code below",
     r"\bin the next cell\b": "in the code below",
     r"\b[Tt]he next cells use\b": "the code below uses",
+    r"\bRun the cell\b": "Press ▶",
+    r"\brun the cell\b": "press ▶",
+    r"\bRun both cells\b": "Run both",
+    r"\brun its cell and the one with the symptom again\b": "run it and the code with the symptom again",
+    r"\bthe program in its own cell\b": "the program where it stands",
+    r", beside this notebook\b": ", which stays in this browser",
+    r"\bfrom this notebook or\b": "from this page or",
 }
 
 
@@ -136,13 +143,19 @@ def under_title(text: str) -> str:
     return "".join(part if part.startswith("```") else re.sub(r"^# ", "## ", part, flags=re.M) for part in parts)
 
 
+SIDE = '<small class="mg-side">'
+
+
 class Terms:
-    """Links from the first place where a page uses a word of the glossary."""
+    """Links from the first place where a page uses a word of the glossary, and what it means, for the margin (book.css): one note for each
+    paragraph."""
 
     def __init__(self, page: str, pages: set[str]):
         text = "\n".join(cell.source for cell in nbformat.read(ROOT / "notebooks/glossary.ipynb", as_version=4).cells)
         names = {*re.findall(r"^### (.+)$", text, re.M)} - PLAIN if page != "glossary" and "glossary" in pages else ()
         self.left = {name.lower(): name for name in names}
+        plain = re.sub(r"\[([^\]]+)\]\([^)]*\)|\*+([^*]+)\*+", r"\1\2", text)
+        self.means = dict(re.findall(r"^### (.+)\n+(.+?\.)(?=\s|$)", plain, re.M))
 
     def link(self, text: str) -> str:
         out, at = [], 0
@@ -151,7 +164,14 @@ class Terms:
             if apart:
                 out.append(apart[0])
                 at = apart.end()
-        return "".join(out)
+        parts = re.split(r"(\n\n+|\n(?=[|-]))", "".join(out))
+        return "".join(map(self._aside, parts))
+
+    @staticmethod
+    def _aside(paragraph: str) -> str:
+        """With its first note only, and none in a table."""
+        left = iter(() if paragraph.startswith("|") else (True,))
+        return re.sub(rf"{SIDE}.*?</small>", lambda note: note[0] if next(left, False) else "", paragraph)
 
     def _prose(self, text: str) -> str:
         if not self.left:
@@ -160,7 +180,8 @@ class Terms:
 
         def one(match: re.Match) -> str:
             name = self.left.pop(match[0].lower(), "")
-            return f"[{match[0]}](glossary.ipynb#{name.lower().replace(' ', '-')})" if name else match[0]
+            note = f"{SIDE}<b>{name}</b> {self.means[name]}</small>" if name in self.means else ""
+            return f"[{match[0]}](glossary.ipynb#{name.lower().replace(' ', '-')}){note}" if name else match[0]
 
         return re.sub(rf"(?<![\w.-])(?:{names})(?![\w-])", one, text, flags=re.I)
 
