@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # editors and type checkers see every name; Python loads a le
     from .chain import chain
     from .contents import contents
     from .diamonds import diamonds
+    from .draw import draw
     from .dual import dual
     from .fit_line import fit_line
     from .grow import grow
@@ -49,6 +50,7 @@ __all__ = [
     "chain",
     "contents",
     "diamonds",
+    "draw",
     "dual",
     "fit_line",
     "grow",

@@ -69,6 +69,7 @@ class Lesson {
       this.numbers,
     );
     el.append(this.root);
+    this.figure.addEventListener("pointerdown", (event) => this.#pen(event));
     this.show = () => {
       try {
         if (model.get("scene")) this.draw(model.get("scene")); // a closed model has lost it
@@ -155,6 +156,34 @@ class Lesson {
       const next = this.#next.shift();
       if (next) this.tell(film && next.set === film.at ? { ...next, value: this.at } : next); // another take may have fewer moments
     }
+  }
+
+  /** Draw on a picture that has a board: every place of the pointer sets the control of the nearest column, and of those between.
+   * @param {PointerEvent} event */
+  #pen(event) {
+    const board = () => /** @type {SVGElement|null} */ (this.figure.querySelector("[data-draw]"));
+    if (!this.alive || event.button || event.target !== board()) return;
+    event.preventDefault();
+    let last = -1;
+    /** @param {PointerEvent} at */
+    const draw = (at) => {
+      const plot = board();
+      if (!plot) return;
+      const { names, low, high, step } = JSON.parse(plot.dataset.draw ?? "{}");
+      const box = plot.getBoundingClientRect();
+      const edge = (box.width * Number(plot.dataset.edge)) / Number(plot.getAttribute("width"));
+      const across = (at.clientX - box.left - edge) / (box.width - 2 * edge);
+      const column = Math.round(Math.min(Math.max(across, 0), 1) * (names.length - 1));
+      const up = Math.min(Math.max((box.bottom - at.clientY) / box.height, 0), 1);
+      const value = low + step * Math.round((up * (high - low)) / step);
+      const between = last < 0 ? 1 : Math.max(Math.abs(column - last), 1);
+      for (let k = 1; k <= between; k++) this.tell({ set: names[last < 0 ? column : last + Math.sign(column - last) * k], value });
+      last = column;
+    };
+    const until = new AbortController();
+    addEventListener("pointermove", draw, { signal: until.signal });
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => until.abort(), { signal: until.signal });
+    draw(event);
   }
 
   #resized() {
