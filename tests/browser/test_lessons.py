@@ -16,6 +16,7 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = (x * x).sum()"""
 LESSONS = {
     "bucket": "bucket(passes=2)", "chain": "chain()", "contents": "contents()", "diamonds": "diamonds(30)",
+    "draw": "draw([1, 2, 3, 4], lambda: [1, 4, 9, 4], high=10)",
     "dual": "dual()", "fit_line": "fit_line()", "grow": "grow()", "growth": "growth()",
     "hook_tap": "hook_tap(do='scale')", "hvp_cost": "hvp_cost()", "inspector": "inspector(y)", "jacobian_heat": "jacobian_heat()",
     "jacobian_size": "jacobian_size()",
@@ -57,3 +58,35 @@ def test_all_lessons(open_notebook):
             if fault["impact"] in ("serious", "critical"):
                 serious[fault["id"], theme] = [node["html"][:300] for node in fault["nodes"]][:8]
     assert not serious, "\n".join(f"{key}: {nodes}" for key, nodes in serious.items())
+
+
+def test_a_curve_is_drawn_with_one_stroke_and_with_the_keyboard(open_notebook):
+    nb = open_notebook([
+        "from widgets.lessons import draw",
+        "guess = draw([1, 2, 3, 4, 5], lambda: [1, 4, 9, 4, 1], high=10, xlabel='x', ylabel='height')\nguess",
+    ])  # fmt: skip
+    nb.run_all()
+    lesson = nb.cell(1).locator(".mg-lesson-root:visible")
+    board = lesson.locator("[data-draw]")
+    board.scroll_into_view_if_needed()
+    box = board.bounding_box()
+    nb.page.mouse.move(box["x"] + 0.02 * box["width"], box["y"] + 0.9 * box["height"])
+    nb.page.mouse.down()
+    nb.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.1 * box["height"])
+    nb.page.mouse.move(box["x"] + 0.98 * box["width"], box["y"] + 0.9 * box["height"], steps=8)
+    nb.page.mouse.up()
+    nb.page.mouse.move(box["x"] + 0.5 * box["width"], box["y"] + 0.95 * box["height"])  # the pen is up
+    last = lesson.get_by_role("slider").last
+    expect(last).to_have_attribute("aria-valuetext", "1")
+    last.focus()
+    nb.page.keyboard.press("ArrowUp")
+    expect(last).to_have_attribute("aria-valuetext", "1.1")
+    heights = [float(e.get_attribute("aria-valuetext")) for e in lesson.get_by_role("slider").all()]
+    assert heights[0] == 1 and 4 <= heights[1] <= 6 and heights[2] >= 8, "a fast stroke leaves out no place"
+    nb.shot("draw-drawn-light", lesson)
+    lesson.get_by_role("button", name="Show what happens").click()
+    expect(lesson.locator(".mg-words")).to_contain_text("Both rise first and then fall.")
+    expect(lesson.get_by_role("slider")).to_have_count(0)
+    for theme in ("light", "dark"):
+        nb.theme(theme)
+        nb.shot(f"draw-shown-{theme}", lesson)

@@ -91,11 +91,19 @@ class Sign(torch.optim.Optimizer):
 
 
 # name: (how it starts, the learner's own input). Every name in widgets.lessons stands here.
+def squares():
+    return [1.0, 4.0, 9.0]
+
+
 LESSONS = {
     "bucket": ({}, {"f": cubic, "x": 2.0, "passes": 3}),
     "chain": ({}, {"f": cubic, "x": 2.0}),
     "contents": ({}, None),  # it shows this machine's progress
     "diamonds": ({}, {"n": 30, "way": "add up at each node"}),
+    "draw": (
+        {"x": (1, 2, 3), "real": squares, "high": 10},
+        {"x": ("a", "b", "c"), "real": squares, "low": -2, "high": 2, "log": True},
+    ),
     "dual": ({}, {"f": "w = a * b; sin(w) + a", "a": 2, "u": [1, 2]}),
     "fit_line": ({}, {"points": [(1, 2), (2, 1)], "w": 1.0}),
     "grow": ({}, {"program": cubic, "x": 2.0}),

@@ -98,8 +98,7 @@ class draw(Figure):
 
     def sentence(self) -> str:
         if self.heights is None:
-            what = f" {self.ylabel}" if self.ylabel else " the curve"
-            return f"Draw{what}: drag across the picture, or move the sliders. Then press “Show what happens”."
+            return f"Draw the {self.ylabel or 'curve'}: drag across the picture, or move the sliders. Then press “Show what happens”."
         if not self.touched:
             values = [self.said(y) for y in self.heights]
             return (f"You have not drawn anything. It is {', '.join(values[:-1])} and {values[-1]} at "
@@ -175,8 +174,8 @@ class draw(Figure):
 
 def _shape(heights: Sequence[float]) -> tuple[str, str]:
     """What a curve does, as a key and in words."""
-    low, high = min(heights), max(heights)
-    small = 0.05 * (high - low)
+    finite = [y for y in heights if math.isfinite(y)] or [0.0]
+    small = 0.05 * (max(finite) - min(finite))
     falls = all(b <= a + small for a, b in zip(heights, heights[1:], strict=False))
     rises = all(b >= a - small for a, b in zip(heights, heights[1:], strict=False))
     if falls and rises:

@@ -165,6 +165,7 @@ class Lesson {
     if (!this.alive || event.button || event.target !== board()) return;
     event.preventDefault();
     let last = -1;
+    let before = 0;
     /** @param {PointerEvent} at */
     const draw = (at) => {
       const plot = board();
@@ -176,8 +177,12 @@ class Lesson {
       const column = Math.round(Math.min(Math.max(across, 0), 1) * (names.length - 1));
       const up = Math.min(Math.max((box.bottom - at.clientY) / box.height, 0), 1);
       const value = low + step * Math.round((up * (high - low)) / step);
-      const between = last < 0 ? 1 : Math.max(Math.abs(column - last), 1);
-      for (let k = 1; k <= between; k++) this.tell({ set: names[last < 0 ? column : last + Math.sign(column - last) * k], value });
+      const between = last < 0 ? 1 : Math.max(Math.abs(column - last), 1); // a fast stroke leaves out no column
+      for (let k = 1; k <= between; k++) {
+        const height = last < 0 ? value : before + ((value - before) * k) / between;
+        this.tell({ set: names[last < 0 ? column : last + Math.sign(column - last) * k], value: height });
+      }
+      before = value;
       last = column;
     };
     const until = new AbortController();
