@@ -18,7 +18,7 @@ from minigrad.tracing import schema
 
 from . import layout, network, network_steps
 from .forms import figures, plan, stages
-from .layout import ENOUGH, MANY, NARROW, PADDING, TALL
+from .layout import ENOUGH, MANY, PADDING, TALL
 
 STATISTICS = ("low", "high", "mean", "std", "odd")  # of an array, before its cells in a row of a sweep
 
@@ -139,7 +139,7 @@ def constants() -> str:
         "/** What stands before an array's cells in a row of a sweep. */\n"
         f"export const STATISTICS = [{names}];\n\n"
         "/** Limits of legibility: see widgets/layout.py. */\n"
-        f"export const LIMITS = {{ ENOUGH: {ENOUGH}, MANY: {MANY}, NARROW: {NARROW}, PADDING: {PADDING}, TALL: {TALL:g} }};\n"
+        f"export const LIMITS = {{ ENOUGH: {ENOUGH}, MANY: {MANY}, PADDING: {PADDING}, TALL: {TALL:g} }};\n"
     )
 
 

@@ -21,7 +21,7 @@ import traitlets
 
 from minigrad.tracing.trace import Trace, to_text
 
-from . import bands, cells, export, network_picture, page
+from . import cells, export, network_picture, page
 from .contract import Sweep, sent
 from .fold import CARDS as FOLDED
 from .fold import Folded, Folds, notice
@@ -29,11 +29,10 @@ from .forms import picture as still
 from .forms.plan import Figured
 from .forms.stages import stops
 from .front_end import Fronted
-from .layout import ENOUGH, NARROW, PADDING, Framed, Mark, Picture, layout
+from .layout import PADDING, TALL, Framed, Mark, Picture, layout
 from .network import Network
 from .network_steps import Numbers, network_text, network_trace, opened, parts
-from .rows import WIDE as WIDE_COLUMN
-from .rows import narrower, rows
+from .rows import narrower, too_many
 from .view import files, messages, sweeps
 from .view.subject import Subject, no_collection, not_a_graph
 
@@ -44,10 +43,9 @@ CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a
 LAYERS = 24  # about so many cards a graph of modules opens with
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
 ASKED = 3_000_000  # the same for a big network, whose slider is made on demand
-WIDE = 1000  # pixels; bands of narrower pictures are laid out only when the page requests them
+WIDE = 1000  # pixels; for stages that are narrower than that a picture is laid out only when the page requests it
 LEAST = 8  # cards that are shown on the smallest stage
-ROW, CARD, LAYER = 50, (160, 120), (240, 165)  # pixels that a row, a card and a layer take at ENOUGH
-HIGH = 470  # pixels of a stage that shows the picture as it is; in bands or a column it may be higher (viewport.js)
+HIGH = 480  # pixels of a stage that shows the picture as it is; any other may be higher (viewport.js)
 USED_UP = "This graph was used up by backward()"  # on the same numbers: see TensorRecording
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
@@ -268,22 +266,16 @@ class GraphView(Fronted):
         }  # fmt: skip
 
     def _laid_out(self, visible: Trace, frames: list[Framed], mark: Mark | None) -> dict[str, Any]:
-        """Where everything stands, and where in bands for a narrower stage."""
+        """Where everything stands, also on narrower stages."""
         picture = layout(visible, frames, mark=mark)
         self._framing = frames, mark
-        wraps = (
-            narrower(visible, picture, frames, mark, self._wide, self._layered)
-            if self._stage or picture["w"] > WIDE
-            else []
-        )
+        wraps = [*narrower(visible, picture, frames, mark, self._layered)] if self._stage or picture["w"] > WIDE else []
         more = {"wraps": wraps, "trail": self._trail(), "stage": self._stage}
         return {**picture, **{key: x for key, x in more.items() if x}}
 
     def narrower(self) -> list[Picture]:
         """The picture for narrower and lower stages."""
-        return narrower(
-            cast(Trace, self.trace), cast(Picture, self.picture), *self._framing, wide=self._wide, layers=self._layered
-        )
+        return [*narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing, layers=self._layered)]
 
     def _present(self, step: int | None = None) -> None:
         """Send the state, and optionally a new step, in one message."""
@@ -293,11 +285,6 @@ class GraphView(Fronted):
             if step is not None:
                 self.step = min(max(step, 0), self.total)
             self.revision += 1
-
-    @property
-    def _wide(self) -> float:
-        """The width of the stage, in pixels of a picture whose words can just be read there."""
-        return max(0.0, (self._stage[0] - PADDING) / ENOUGH) if self._stage else 0.0
 
     def _fit(self, width: int, height: int) -> None:
         """Lay the graph out for a stage of this size in pixels.
@@ -310,57 +297,39 @@ class GraphView(Fronted):
         if automatic and self._level == "operations" and self._open == self._at_first:
             for self._small in range(3):
                 self._read_folds()
-                if self._zoom(self._open, width, height) < ENOUGH:
-                    self._open = self._legible(width, height)
-                if self._zoom(self._open, width, height) >= ENOUGH:
+                self._open = self._legible(width, height)
+                if self._reads(self._open, width, height):
                     break
             self._at_first = set(self._open)
         self._keeping_place()
 
     def _legible(self, width: int, height: int) -> set[int]:
-        """The folds to open so that all cards can be read on a stage of this size: of those that are open now, or of fewer. Modules close
-        all at once: fewer than LEAST layers would be no network any more, and stay small."""
-        count = self._folds.count(self._open)
-        wide, high = LAYER if self._layered else CARD
-        columns = 2 if self._layered and self._wide >= 2 * WIDE_COLUMN else 1
-        stacked = int(height / ROW) * columns
-        cells = stacked if width < NARROW else max(stacked, int(width / wide) * int(height / high))
-        first = room = min(count, max(LEAST, cells))
-        result = self._open
-        tried = set()
-        for cards in range(count, room, -1) if self._layered and width >= NARROW and count <= LAYERS else ():
-            opening = self._opening(cards)
-            if (key := frozenset(opening)) not in tried and self._zoom(opening, width, height) >= ENOUGH:
-                return opening  # rather all layers without heat maps than layers that are closed
+        """The folds to open so that as many cards as possible can be read on a stage of this size: those that are open now, or fewer.
+        Modules close all at once: fewer than LEAST layers would be no network any more, and stay small."""
+        result, tried = self._open, set[frozenset[int]]()
+        for room in range(self._folds.count(self._open), LEAST - 1, -1):
+            opening = self._opening(room, at_most=True) if tried else self._open
+            if (key := frozenset(opening)) in tried:
+                continue
             tried.add(key)
-        while True:
-            opening = self._opening(room, at_most=True) if room < count else self._open
-            cards = self._folds.count(opening)
-            if cards < self._folds.count(result) and (room == first or cards >= LEAST or not self._layered):
-                result = opening
-            if room <= LEAST or self._zoom(result, width, height) >= ENOUGH:
+            if self._layered and self._folds.count(opening) < LEAST:
                 break
-            fewer = max(LEAST, room * 4 // 5)
-            room = stacked if fewer < stacked < room else fewer  # as many as a column shows are always tried
-        # Layers without their heat maps, before there are next to none
-        for room in range(min(count, 2 * LEAST), LEAST, -2):
-            opening = self._opening(room, at_most=True)
-            if (
-                self._folds.count(result) < LEAST <= self._folds.count(opening)
-                and self._zoom(opening, width, height) >= ENOUGH
-            ):
-                return opening
+            result = opening
+            if self._reads(opening, width, height):
+                break
         return result
 
-    def _zoom(self, open_: set[int], width: int, height: int) -> float:
-        """How large the cards are on a stage of this size, in the picture that shows them largest, if these folds are open."""
+    def _reads(self, open_: set[int], width: int, height: int) -> bool:
+        """Can all cards be read on a stage of this size, if these folds are open? What runs down may be scrolled."""
         part = Folded(self.whole, self._folds, open_)
-        framed = self._framed(part, open_)
-        all_ = [layout(part.trace, framed, flat=flat) for flat in (False, True)]
-        pictures = [p for q in all_ for p in (q, *bands.bands(q, self._wide))]
-        pictures += [rows(part.trace, all_[0], columns) for columns in ((1, 2) if self._layered else (1,))]
-        high = [min(height, HIGH), *[height] * (len(pictures) - 1)]
-        return max(min((width - PADDING) / p["w"], (h - PADDING) / p["h"]) for p, h in zip(pictures, high, strict=True))
+        wide, framed = width - PADDING, self._framed(part, open_)
+        if too_many(part.trace, wide, 2 if self._layered else 1):
+            return False
+        full = layout(part.trace, framed)
+        if full["w"] <= wide and full["h"] <= min(height, HIGH) - PADDING:
+            return True
+        others = narrower(part.trace, full, framed, layers=self._layered)
+        return any(p["w"] <= wide and p["h"] <= (TALL if p.get("column") else height) - PADDING for p in others)
 
     def _alone(self, part: Folded) -> dict[int, int]:
         """The inputs that have a card, and so a slider, of their own: shown leaf -> leaf of the whole trace."""

@@ -25,6 +25,13 @@ CARD_HEIGHT = 70.0
 CONSTANT_HEIGHT = 48.0
 TENSOR_HEIGHT, TENSOR_MIN = 122.0, 184.0  # with two heat maps
 HIGH, LOW, FLAT_GAP = 46.0, 28.0, 12.0  # of a flat card, and of a constant's; between two
+SLIM, SLIM_MIN, SLIM_MAX, SLIM_PAD, SLIM_GAP = (
+    62.0,
+    74.0,
+    112.0,
+    9.0,
+    15.0,
+)  # of a slim card: its height, width, sides, and between columns
 FLAT_MIN, ROOMY = 172.0, 200.0  # of a tensor's flat card, which has two ranges; a narrower one writes them smaller
 HELD, HELD_HIGH, HELD_LOW = 20.0, 36.0, 12.0  # of a layer's parameter: its caption, its heat maps, those of a vector
 CARD_MIN, CARD_MAX = 136.0, 216.0
@@ -39,9 +46,8 @@ PILL_HEIGHT, PILL_CHAR, PILL_MIN, PILL_USUAL = 20.0, 6.9, 40.0, 70.0
 MARGIN = 14.0
 # Limits of legibility, used by page.py, by graph.py, and in the browser by schema.js and viewport.js.
 MANY = 90  # a picture of more cards than this is cut for an overview only: folds make it smaller
-ENOUGH = 0.82  # the zoom at which the smallest words, of 11 pixels, are 9 high
+ENOUGH = 1.0  # the zoom below which the smallest words are lower than 11 pixels
 TALL = 1300.0  # pixels: a picture on a narrow stage or a page is no higher
-NARROW = 560  # pixels of a stage that may show a column
 PADDING = 22  # of a stage, both sides
 PAGE_WIDTH = (
     640.0  # of a picture on a page: in a notebook's narrow column, some 530 pixels, words of 11 pixels are still 9 high
@@ -55,6 +61,7 @@ CLOSE_GAP, CLOSE = 16.0, 46.0  # between columns that stand close; their pills
 # In a picture of more columns than this, a wire over more than FAR of them is a tag; and one over more than NEAR, if its source has OFTEN.
 COLUMNS, FAR, NEAR, OFTEN = 4, 6, 2, 3
 TAG_NAME, TAG_SIDES, TAG_GAP = 12, 22.0, 12.0  # characters on a tag; its edges and its point; before a pill
+STALE = "⚠ stale"  # on a card whose saved values were written over
 NOTHING = "0 comes back"  # over a cut
 LINE, BAND = 17.0, 8.0  # of a mark: height of a line, and the room around its lines
 BECAME = 24.0  # height of a card's line about a compiled step
@@ -75,6 +82,7 @@ class Card(TypedDict):
     at: NotRequired[int]  # the event from which on they are to be seen
     within: NotRequired[str]  # a line at its foot: see the node's `within`
     flat: NotRequired[bool]  # one low row, without heat maps
+    slim: NotRequired[bool]  # a flat card whose numbers stand below each other
     tags: NotRequired[int]  # how many of its wires begin at a tag
     # The last line at its foot: what its forward and its backward half are in a compiled step
     became: NotRequired[tuple[str, str]]
@@ -131,8 +139,8 @@ class Picture(TypedDict):
     prog: str  # "dot" or "plain"
     frames: NotRequired[list[Frame]]
     cuts: NotRequired[list[CutWire]]
-    wraps: NotRequired[list[Picture]]  # the same for narrower and lower stages: see bands.py and rows.py
-    column: NotRequired[bool]  # a column of flat cards: see rows.py
+    wraps: NotRequired[list[Picture]]  # the same for narrower and lower stages: see rows.py
+    column: NotRequired[bool]  # it runs down, and may be higher than its stage
     stage: NotRequired[tuple[int, int] | None]  # pixels of the stage that it was laid out for
     # (key, name) of the folds around the one that was opened last, outer ones first
     trail: NotRequired[list[tuple[int, str]]]
@@ -193,6 +201,11 @@ def fitted(name: str, expr: str, room: float, short: str = "") -> tuple[str, str
         name = shorten(name, int(max(room * 0.62, spared) / NAME_CHAR))
         expr = shorten(expr, int((room - gap - NAME_CHAR * len(name)) / EXPR_CHAR))
     return name, expr
+
+
+def stale(node: Node) -> bool:
+    """Was something that its backward rule has saved written over?"""
+    return any(s.get("stale") for s in node.get("saved", ()))
 
 
 def pill_width(text: str) -> float:
@@ -293,10 +306,22 @@ def shorter_names(trace: Trace, frames: Sequence[Framed]) -> dict[int, str]:
     return out
 
 
-def _boxes(trace: Trace, mark: Mark | None, flat: bool, shorter: Mapping[int, str]) -> list[Card]:
+def _slim(node: Node, name: str) -> Card:
+    """A card of three short lines: its name, its value, its gradient."""
+    width = min(SLIM_MAX, max(SLIM_MIN, 2 * SLIM_PAD + NAME_CHAR * len(name)))
+    height = LOW if node["kind"] == "constant" else SLIM
+    name, sign = shorten(name, int((width - 2 * SLIM_PAD + 0.1) / NAME_CHAR)), STALE[:1] if stale(node) else ""
+    width += 16.0 if sign else 0.0
+    return Card(id=node["id"], x=0, y=0, w=round(width, 1), h=height, name=name, expr=sign, flat=True, slim=True)
+
+
+def _boxes(trace: Trace, mark: Mark | None, flat: bool, slim: bool, shorter: Mapping[int, str]) -> list[Card]:
     """The cards without positions, in the order of the nodes."""
     cards: list[Card] = []
     for node in trace["nodes"]:
+        if slim and node["kind"] != "fold" and not node.get("within") and "became" not in node:
+            cards.append(_slim(node, shorter.get(node["id"], node["label"])))
+            continue
         constant = node["kind"] == "constant"
         width, name, expr = card_text(node["label"], computes(node), short_count(node))
         if "…" in name and node["id"] in shorter:
@@ -314,6 +339,8 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool, shorter: Mapping[int, st
         cards.append(Card(id=node["id"], x=0, y=0, w=width + more, h=height + more, name=name, expr=expr))
         if flat:
             cards[-1]["flat"] = True
+            if stale(node):
+                cards[-1]["expr"] = STALE
         mention(cards[-1], node)
     if mark is not None:
         card = cards[mark.node]
@@ -328,16 +355,22 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool, shorter: Mapping[int, st
 
 def layout(
     trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True, flat: bool = False,
-    close: bool = False,
+    close: bool = False, slim: bool = False, down: bool = False,
 ) -> Picture:  # fmt: skip
     """Positions for every card and wire of `trace`.
 
     frames: outlines to be drawn around some cards, outer ones first. prog: "dot" (Graphviz) or "plain" (pure Python, which draws no
     frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards. tagged: may long wires begin at
     tags? flat: of low cards without heat maps, and without pills on the wires, for a stage on which nothing else can be read.
-    close: the columns stand closer, with room for short pills.
+    close: the columns stand closer, with room for short pills. slim: of flat cards whose numbers stand below each other. down: it runs
+    from top to bottom.
     """
-    cards = _boxes(trace, mark, flat, shorter_names(trace, frames))
+    flat = flat or slim
+    cards = _boxes(trace, mark, flat, slim, shorter_names(trace, frames))
+    for card in (
+        cards if down else ()
+    ):  # it is laid out from left to right, with the sides of all cards swapped, and turned in the end
+        card["w"], card["h"] = card["h"], card["w"]
     texts = [[] if flat else pill_texts(trace, edge) for edge in trace["edges"]]
     links = []  # (edge id, source card, target card, pill width)
     for edge in trace["edges"]:
@@ -359,7 +392,7 @@ def layout(
     if prog is None:
         prog = "dot" if _pygraphviz() else "plain"
     column = _columns(len(cards), links)
-    tags = _tags(trace, links[: len(texts)], column) if tagged else {}
+    tags = _tags(trace, links[: len(texts)], column) if tagged and not down else {}
     spans = (
         sum(column[target] - column[source] for number, source, target, _ in links if number not in tags)
         if prog == "dot"
@@ -368,9 +401,18 @@ def layout(
     if spans > SPANS:
         prog = "plain"
     drawn = (
-        _dot(cards, links, tags, frames, spans > SPANS_QUICK, flat, close)
+        _dot(
+            cards,
+            links,
+            tags,
+            frames,
+            spans > SPANS_QUICK,
+            flat,
+            SLIM_GAP if slim else CLOSE_GAP if close else COLUMN_GAP,
+            down,
+        )
         if prog == "dot"
-        else _plain(cards, links, tags)
+        else _plain(cards, links, tags, down)
     )
     size, corners, curves = drawn
     for card, (x, y) in zip(cards, corners, strict=True):
@@ -386,6 +428,11 @@ def layout(
             )
         points[-1] = (cards[target]["x"], points[-1][1])
         _soften(points, close)
+    if down:
+        size = size[1], size[0]
+        for card in cards:
+            card["x"], card["y"], card["w"], card["h"] = card["y"], card["x"], card["h"], card["w"]
+        curves = [([(y, x) for x, y in _upright(points)], (pill[1], pill[0])) for points, pill in curves]
     ways = list(zip(links, curves, strict=True))
     for (number, source, _, width), (points, pill) in ways[: len(texts)]:
         wire = Wire(id=number, d=_path(points), px=round(pill[0], 1), py=round(pill[1], 1), pw=width)
@@ -398,6 +445,8 @@ def layout(
             cards[source]["tags"] = cards[source].get("tags", 0) + 1
         wires.append(wire)
     picture = Picture(w=round(size[0], 1), h=round(size[1], 1), cards=cards, wires=wires, prog=prog)
+    if down:
+        picture["column"] = True
     if cuts:
         picture["cuts"] = [
             CutWire(
@@ -465,6 +514,12 @@ def _frames(cards: list[Card], frames: Sequence[Framed], tags: list[tuple[int, T
     return out
 
 
+def depth(trace: Trace) -> int:
+    """How many columns a graph has at least."""
+    links = [(e["id"], e["source"], e["target"], 0.0) for e in trace["edges"]]
+    return 1 + max(_columns(len(trace["nodes"]), links), default=0)
+
+
 def _columns(count: int, links: list) -> list[int]:
     """The column of every card: one after the last of its parents."""
     children: list[list[int]] = [[] for _ in range(count)]
@@ -524,6 +579,12 @@ def _soften(points: Points, close: bool) -> None:
             points[k + 1], points[k + 2] = (x0 + bend, y0), (x1 - bend, y1)
 
 
+def _upright(points: Points) -> Points:
+    """The same with level ends, however short: what turns with the picture tells from them that it runs down."""
+    (x0, y0), (x1, _), (x2, _), (x3, y3) = points[0], points[1], points[-2], points[-1]
+    return [points[0], (max(x0 + 2, x1), y0), *points[2:-2], (min(x3 - 2, x2), y3), points[-1]]
+
+
 def _middle(points: Points) -> tuple[float, float]:
     """A point halfway along a chain of cubic pieces."""
     pieces = (len(points) - 1) // 3
@@ -566,10 +627,10 @@ def _pygraphviz() -> Any:
 
 def _dot(
     cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False, flat: bool = False,
-    close: bool = False,
+    columns: float = COLUMN_GAP, down: bool = False,
 ) -> Any:  # fmt: skip
     """Graphviz layout. Each pill, or tag with its pill, is a small node of its own: Graphviz keeps it clear of cards and other wires."""
-    gap, columns = FLAT_GAP if flat else ROW_GAP, CLOSE_GAP if close else COLUMN_GAP
+    gap = FLAT_GAP if flat else ROW_GAP
     graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=gap / 72, ranksep=columns / 72)
     graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
     if quick:
@@ -594,7 +655,8 @@ def _dot(
                     cluster.add_node(f"e{edge}")
             graph.add_edge(f"e{edge}", f"n{target}", weight=3)
         elif width and pills:
-            graph.add_node(f"e{edge}", width=width / 72, height=PILL_HEIGHT / 72)
+            sides = (PILL_HEIGHT, width) if down else (width, PILL_HEIGHT)
+            graph.add_node(f"e{edge}", width=sides[0] / 72, height=sides[1] / 72)
             for cluster, nodes in zip(clusters, inside, strict=True):
                 if source in nodes and target in nodes:
                     cluster.add_node(f"e{edge}")
@@ -659,7 +721,7 @@ def _stub(centre: tuple[float, float], tag: float, pill: float, rest: Points) ->
 # --- pure Python ----------------------------------------------------------------------------------------------------------------
 
 
-def _plain(cards: list[Card], links: list, tags: Mapping[int, float]) -> Any:
+def _plain(cards: list[Card], links: list, tags: Mapping[int, float], down: bool = False) -> Any:
     """A layered layout: cards in even columns, pills and bends of long wires in odd and passed columns; heights relaxed by averaging."""
     parents: list[list[int]] = [[] for _ in cards]
     children: list[list[int]] = [[] for _ in cards]
@@ -667,7 +729,7 @@ def _plain(cards: list[Card], links: list, tags: Mapping[int, float]) -> Any:
         parents[target].append(source)
         children[source].append(target)
     column = _layers(parents, children)
-    slots, size, paths = _slots(cards, links, tags, column)
+    slots, size, paths = _slots(cards, links, tags, column, down)
     columns: list[list[int]] = [[] for _ in range(max(slots, default=0) + 1)]
     for n, c in enumerate(slots):
         columns[c].append(n)
@@ -712,7 +774,7 @@ def _layers(parents: list[list[int]], children: list[list[int]]) -> list[int]:
 
 
 def _slots(
-    cards: list[Card], links: list, tags: Mapping[int, float], column: list[int]
+    cards: list[Card], links: list, tags: Mapping[int, float], column: list[int], down: bool
 ) -> tuple[list[int], list[tuple[float, float]], list[list[int]]]:
     """The cards, and a slot in each column that a wire passes: the column and size of each, and the slots along each wire."""
     slots, size, paths = [*column], [(c["w"], c["h"]) for c in cards], []
@@ -727,7 +789,8 @@ def _slots(
         for c in range(column[source] + 1, column[source] + 2 if direct else column[target]):
             path.append(len(slots))
             slots.append(c)
-            size.append((pill or 8.0, PILL_HEIGHT) if c == column[source] + 1 else (8.0, 12.0))
+            sides = (pill or 8.0, PILL_HEIGHT)
+            size.append((sides[::-1] if down else sides) if c == column[source] + 1 else (8.0, 12.0))
         paths.append([*path, target])
     return slots, size, paths
 

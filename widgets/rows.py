@@ -1,18 +1,17 @@
-"""The layout for small stages: one column of low cards, or two, each card below its operands.
+"""The layouts for narrower and lower stages, all in one direction; the last one is a column of low cards, or two, each below its operands.
 
-This file orders the rows and routes the wires in lanes at their left. Layouts for wider stages are in layout.py and bands.py; which one is
-shown is decided in front/src/picture/viewport.js. Text has the same size as on other cards. A row is lower because it has no heat maps and
-no pills on its wires; the table below the picture has their numbers.
+This file orders the rows of a column and routes its wires in lanes at their left. The other layouts are in layout.py; which one is shown is
+decided in front/src/picture/viewport.js. Text has the same size on all of them. A row is lower because it has no heat maps and no pills on
+its wires; the table below the picture has their numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from minigrad.tracing.trace import Trace
 
-from .bands import bands, overview, rounded, written
 from .layout import (
     BAND,
     CARD_PAD,
@@ -20,7 +19,10 @@ from .layout import (
     LINE,
     LOW,
     MANY,
+    SLIM_GAP,
+    SLIM_MIN,
     STACK,
+    TALL,
     Card,
     CutWire,
     Frame,
@@ -29,6 +31,7 @@ from .layout import (
     Picture,
     Wire,
     computes,
+    depth,
     fitted,
     layout,
     mention,
@@ -36,7 +39,7 @@ from .layout import (
     shorten,
 )
 
-WIDE = 284.0  # of a column
+WIDE, THIN = 284.0, 190.0  # of a column; of the narrowest one
 FEW = 6  # cards that one column has room for anywhere
 # Between cards; inside a frame; of a frame's name; of a detach line
 GAP, SIDE, LID, CUT = (
@@ -58,20 +61,36 @@ LEAVES, ARRIVES = (
 )
 
 
-def narrower(trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, wide: float = 0.0,
-             layers: bool = False) -> list[Picture]:  # fmt: skip
-    """The same picture for narrower and lower stages: in bands, of flat cards, these in bands, of layers in two columns, and in one. [] for
-    a single card, and of more than can be read in a column only an overview. wide: of the stage that asks, in pixels of a picture."""
-    if len(picture["cards"]) > MANY:
-        return overview(picture)
-    if len(picture["cards"]) < 2:
-        return []
-    flat = layout(trace, frames, mark=mark, flat=True)
-    columns = (2, 1) if layers and len(picture["cards"]) > FEW else (1,)
-    return [*bands(picture, wide), flat, *bands(flat, wide), *(rows(trace, picture, count) for count in columns)]
+ROUND = 7.0  # of the corners of a way
+
+Point = tuple[float, float]
+Piece = tuple[Point, Point, Point, Point]  # a cubic
 
 
-def rows(trace: Trace, picture: Picture, columns: int = 1) -> Picture:
+def narrower(
+    trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, layers: bool = False
+) -> Iterator[Picture]:
+    """The same picture for narrower and lower stages: of flat cards and of slim ones, from left to right and then from top to bottom, of
+    layers in two columns, and in one. None for a single card; of very many only a column."""
+    if 2 <= len(picture["cards"]) <= MANY:
+        for down in (False, True):
+            yield layout(trace, frames, mark=mark, flat=True, down=down)
+            yield layout(trace, frames, mark=mark, slim=True, down=down)
+        yield from (rows(trace, picture, k) for k in ((2, 1) if layers and len(picture["cards"]) > FEW else (1,)))
+        yield rows(trace, picture, wide=THIN)
+    elif picture["cards"][1:]:
+        yield rows(trace, picture)
+
+
+def too_many(trace: Trace, wide: float, columns: int) -> bool:
+    """Is it clear without a layout that none of these pictures can be read, on a stage so wide?"""
+    deep = depth(trace)
+    across = deep * SLIM_MIN + (deep - 1) * SLIM_GAP <= wide
+    down = deep * LOW + (deep - 1) * SLIM_GAP <= TALL
+    return not across and not down and len(trace["nodes"]) * (LOW + GAP) > columns * TALL
+
+
+def rows(trace: Trace, picture: Picture, columns: int = 1, wide: float = WIDE) -> Picture:
     """The picture of a trace in one column, or two side by side. Frames are those of the picture; one with cards in both has two parts."""
     inside = _inside(picture)
     order = _order(trace, picture, inside)
@@ -85,7 +104,7 @@ def rows(trace: Trace, picture: Picture, columns: int = 1) -> Picture:
         frames: list[Frame] = []
         lows: list[float] = []
         for k, part in enumerate(parts):
-            some, around, low = _stacked(trace, picture, part, inside, lefts[k])
+            some, around, low = _stacked(trace, picture, part, inside, lefts[k], wide)
             for one in (*some, *around):
                 one["x"] = round(one["x"] + k * WIDE, 1)
             cards, frames, lows = [*cards, *some], [*frames, *around], [*lows, low]
@@ -113,7 +132,7 @@ def rows(trace: Trace, picture: Picture, columns: int = 1) -> Picture:
         )
         d = written(rounded([(_side(source, target), y0), (way, y0), (way, y1), (target["x"], y1)]))
         wires.append(Wire(id=wire["id"], d=d, px=round(way, 1), py=round((y0 + y1) / 2, 1), pw=0.0))
-    out = Picture(w=WIDE * columns, h=round(max(lows) + 4, 1), cards=[at[card["id"]] for card in picture["cards"]], wires=wires,
+    out = Picture(w=wide * columns, h=round(max(lows) + 4, 1), cards=[at[card["id"]] for card in picture["cards"]], wires=wires,
                   prog=picture["prog"])  # fmt: skip
     if columns == 1:
         out["column"] = True
@@ -169,13 +188,13 @@ def _order(trace: Trace, picture: Picture, inside: dict[int, list[int]]) -> list
 
 
 def _stacked(
-    trace: Trace, picture: Picture, order: list[int], inside: dict[int, list[int]], left: float
+    trace: Trace, picture: Picture, order: list[int], inside: dict[int, list[int]], left: float, column: float
 ) -> tuple[list[Card], list[Frame], float]:
     """The cards and frames one below the other, and where they end."""
     cut = {c["target"] for c in picture.get("cuts", ())}
     old = {card["id"]: card for card in picture["cards"]}
     deep = max((len(of) for of in inside.values()), default=0)
-    wide = WIDE - left - SIDE * deep - 6
+    wide = column - left - SIDE * deep - 6
     tops: dict[int, float] = {}
     lows: dict[int, float] = {}
     cards: dict[int, Card] = {}
@@ -255,3 +274,28 @@ def _cut(cut: CutWire, at: dict[int, Card], x: float) -> CutWire:
     return CutWire(
         **{**cut, "d": written(rounded(corners)), "px": round(target["x"] + 4 + cut["pw"] / 2, 1), "py": round(y1, 1)}
     )  # type: ignore[typeddict-item]
+
+
+def rounded(corners: list[Point], r: float = ROUND) -> list[Piece]:
+    """A way along these corners."""
+    out: list[Piece] = []
+    at, end = corners[0], corners[-1]
+    for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
+        near, off = _toward(corner, before, r), _toward(corner, after, r)
+        out += [(at, at, near, near), (near, corner, corner, off)]
+        at = off
+    return [*out, (at, at, end, end)]
+
+
+def _toward(a: Point, b: Point, by: float) -> Point:
+    """A point `by` away from a on the way to b, or halfway if that is nearer."""
+    long = abs(b[0] - a[0]) + abs(b[1] - a[1])
+    share = min(by, long / 2) / long if long else 0.0
+    return a[0] + (b[0] - a[0]) * share, a[1] + (b[1] - a[1]) * share
+
+
+def written(pieces: list[Piece]) -> str:
+    def pair(p: Point) -> str:
+        return " ".join(f"{v:.1f}".removesuffix(".0") for v in p)
+
+    return f"M{pair(pieces[0][0])}C" + " ".join(pair(p) for piece in pieces for p in piece[1:])

@@ -27,13 +27,16 @@ from .layout import (
     LINE,
     PAGE_WIDTH,
     ROOMY,
+    SLIM_PAD,
     STACK,
+    STALE,
     Card,
     CutWire,
     Picture,
     Wire,
     held_height,
     shorten,
+    stale,
 )
 from .palette import DARK, LIGHT, themed
 
@@ -191,8 +194,11 @@ def _wire(trace: Trace, wire: Wire, now: TraceState) -> str:
             out += f'width="{wire["pw"] - 6:.1f}" height="14" rx="7"/>'
         out += f'<text class="p {"pb" if back else ""}" x="{wire["px"]:.1f}" y="{wire["py"] + 4:.1f}">{text}</text>'
     if "stops" in trace["nodes"][edge["source"]]:
-        start = [float(x) for x in re.findall(r"-?[\d.]+", wire["d"])][:2]
-        out += f'<g transform="translate({start[0] + 14:.1f},{start[1]:.1f})"><title>{escape(edge.get("stops", ""))}</title>'
+        x0, y0, x1, y1 = [float(x) for x in re.findall(r"-?[\d.]+", wire["d"])][:4]
+        right, low = (0, 14) if x0 == x1 and y1 > y0 else (14, 0)
+        out += (
+            f'<g transform="translate({x0 + right:.1f},{y0 + low:.1f})"><title>{escape(edge.get("stops", ""))}</title>'
+        )
         out += '<circle class="s" r="7"/><path class="s" d="M-4 0h8"/></g>'
     return out
 
@@ -200,6 +206,12 @@ def _wire(trace: Trace, wire: Wire, now: TraceState) -> str:
 def arrow(d: str, back: bool) -> tuple[str, str]:
     """The line of a wire, which ends where its head begins, and the head."""
     n = [float(x) for x in re.findall(r"-?[\d.]+", d)]
+    if n[2] == n[0] and n[3] > n[1]:  # it runs down
+        (x, y) = n[:2] if back else n[-2:]
+        n[1 if back else -1] += 7 if back else -7
+        return f"M{n[0]:.1f} {n[1]:.1f}C" + " ".join(
+            f"{c:.1f}" for c in n[2:]
+        ), f"M{x:.1f} {y:.1f}l-5 {10 if back else -10}h10z"
     out_left = n[6] < n[0]  # of a row
     (x, y) = n[:2] if back else n[-2:]
     n[0 if back else -2] += 7 if back and not out_left else -7
@@ -237,7 +249,7 @@ def _card(trace: Trace, card: Card, now: TraceState, partway: bool) -> str:
     out += [f'<rect class="c" x="{d:.0f}" y="{d:.0f}" {box}/>' for d in (STACK, STACK / 2)] if less else []
     out.append(f'<rect class="c {kind}" {box}{own}/>')
     right = f"{card['w'] - 12 - less:.0f}"
-    out.append(f'<text class="n" x="12" y="21">{escape(card["name"])}</text>')
+    out.append(f'<text class="n" x="{SLIM_PAD if card.get("slim") else 12:g}" y="21">{escape(card["name"])}</text>')
     out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
     if card.get("flat"):
         out.append(_row(trace, card, node, now))
@@ -304,16 +316,20 @@ def _row(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     fold = node["kind"] == "fold"
     if fold and node["outs"] != 1:
         return f'<text class="l" x="12" y="38">{node["outs"]} results</text>'
-    width = card["w"] - (STACK if fold else 0.0)
-    tight = width < ROOMY and "arrays" in trace
-    room, reached, g = int((width - 34) / (13.4 if tight else 16.4)), node["id"] in now.known, now.sums.get(node["id"])
+    width, slim = card["w"] - (STACK if fold else 0.0), card.get("slim", False)
+    tight = slim or width < ROOMY and "arrays" in trace
+    room = int((width - 2 * SLIM_PAD) / 6.7) if slim else int((width - 34) / (13.4 if tight else 16.4))
+    reached, g = node["id"] in now.known, now.sums.get(node["id"])
     more = " +…" if now.missing[node["id"]] else ""
     if heat.tall(node) or fold and not _numbers(node, now):
         arrays = (
             heat.array_of(trace, node.get("array") if reached else None),
             heat.array_of(trace, now.arrays.get(node["id"])),
         )
-        value, grad = (heat.between(a, room) if a else "·" for a in arrays)
+        value, grad = (
+            heat.between(a, r) if a else "·" for a, r in zip(arrays, (room, room - 2 * bool(more)), strict=True)
+        )
+        grad += more if arrays[1] else ""
     else:
         value, grad = (
             fit(number(node["value"]), room) if reached else "·",
@@ -322,6 +338,10 @@ def _row(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     if "stops" in node or not node["requires_grad"]:
         grad = "none"
     small = ' style="font-size:11px"' if tight else ""
+    if slim:
+        both = (("v", 38, value), ("d", 54, grad))
+        look = f'style="text-anchor:start;font-size:11px" x="{SLIM_PAD:g}"'
+        return "".join(f'<text class="{kind}" {look} y="{y}">{escape(text)}</text>' for kind, y, text in both)
     texts = f'<text class="v" style="text-anchor:start{";font-size:11px" if tight else ""}" x="12" y="38">{escape(value)}</text>'
     return texts + f'<text class="d"{small} x="{width - 12:.0f}" y="38">{escape(grad)}</text>'
 
@@ -333,7 +353,7 @@ def _maps(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     caption, mark = _captions(trace, node, width)
     out = [f'<text class="l" x="12" y="38">{escape(caption)}</text>']
     if mark:
-        kind = "x" if _stale(node) else "l"
+        kind = "x" if stale(node) else "l"
         out.append(f'<text class="{kind}" style="text-anchor:end" x="{width - 12:.0f}" y="38">{escape(mark)}</text>')
     slots = (
         (node.get("array") if reached else None, 12.0, "v", "value"),
@@ -388,19 +408,14 @@ def _results(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
 
 def badge(trace: Trace, node: Node, room: int = 9, versions: bool = True) -> str:
     """A short remark on a tensor: a stale saved value, a view (`room`: characters for its base's name), a version."""
-    if _stale(node):
-        return "⚠ stale"
+    if stale(node):
+        return STALE
     if "view" in node:
         version = node["view"].get("version") if versions else None
         return f"view of {shorten(trace['nodes'][node['view']['base']]['label'], room)}" + (
             f", version {version}" if version else ""
         )
     return f"version {node['version']}" if node.get("version") and node["kind"] == "operation" else ""
-
-
-def _stale(node: Node) -> bool:
-    """Whether something that the node saved was overwritten."""
-    return any(saved.get("stale") for saved in node["saved"])
 
 
 def _captions(trace: Trace, node: Node, width: float) -> tuple[str, str]:

@@ -265,7 +265,11 @@ class Finder:
             return None
         q, kt = self.parents[scores][-2:]
         v, k = self.parents[out][-1], kt
-        if not self._sizes_agree(s, scores, q, kt, v) or not self.operation(self.peel(v)):
+        given = [self.peel(i) for i in (q, kt, v)]
+        # A leaf v may be a layer's weight, and softmax its activation, unless q and k are leaves that need gradients, too
+        if not self._sizes_agree(s, scores, q, kt, v) or not (
+            self.operation(given[2]) or all(self.parameter(i) for i in given)
+        ):
             return None
         while self.free(k) and self.shape(self.parents[k][0])[-2:] != self.shape(kt)[-2:][::-1]:
             k = self.parents[k][0]
@@ -343,7 +347,9 @@ class Finder:
         for i in first:
             for u in self.users[i] if self.operation(self.peel(i)) else ():
                 if u in second:
-                    for s in [i] if self.functions[i] != "cat" else [p for p in self.parents[i] if p in first]:
+                    for s in map(self.peel, [i] if self.functions[i] != "cat" else self.parents[i]):
+                        if s not in first:
+                            continue
                         place = first.index(s)
                         at[place] = at.get(place, False) or self.functions[u] in PRODUCTS or self.functions[i] == "cat"
         # Not what is made of inputs alone
@@ -451,12 +457,14 @@ class Finder:
         return same
 
     def _inside(self, region: list[int]) -> Attention | Layers | None:
-        for s in region:
-            if found := self.attention(s):
-                after = {i for i in region if self.depends(i, found.out) and i != found.out}
+        if heads := [a for s in region if (a := self.attention(s))]:
+            found = heads[0] if len(heads) == 1 else self._side_by_side(heads)
+            if found:
+                last = found.joined if found.heads else found.out
+                after = {i for i in region if self.depends(i, last) and i != last}
                 rest = self.layers(after, max(after)) if after else None
                 found.then = rest.layers if rest else []
-                return found
+            return found
         return self.layers(set(region), max(region))
 
     # Layers: products with a parameter, activations, norms, planes, one after the other

@@ -948,4 +948,61 @@ y = torch.tanh(h @ W) + x @ W
 loss = y.pow(2).mean()
 """,
     ),
+    (
+        "attention of given q, k and v",
+        "attention",
+        """
+q, k, v = (torch.randn(5, 4, requires_grad=True) for _ in range(3))
+loss = (F.softmax(q @ k.T / 2, dim=-1) @ v).sum()
+""",
+    ),
+    (
+        "softmax as the activation between two weights",
+        "",
+        """
+x = torch.randn(5, 4)
+a, b = torch.randn(6, 4, requires_grad=True), torch.randn(6, 3, requires_grad=True)
+loss = (F.softmax(x @ a.T, dim=-1) @ b).sum()
+""",
+    ),
+    (
+        "RNN by hand, states and inputs without a batch",
+        "recurrence",
+        """
+Wx, Wh, b = torch.randn(3, 5), torch.randn(5, 5), torch.zeros(5)
+for p in (Wx, Wh, b):
+    p.requires_grad_()
+xs, h = torch.randn(8, 3), torch.zeros(5)
+for t in range(8):
+    h = torch.tanh(xs[t] @ Wx + h @ Wh + b)
+loss = (h ** 2).sum()
+""",
+    ),
+    (
+        "a block with two heads in a list",
+        "lane",
+        """
+class Head(nn.Module):
+    def __init__(self, d, size):
+        super().__init__()
+        self.key, self.query, self.value = (nn.Linear(d, size, bias=False) for _ in range(3))
+    def forward(self, x):
+        k, q, v = self.key(x), self.query(x), self.value(x)
+        wei = q @ k.transpose(-2, -1) * k.shape[-1] ** -0.5
+        wei = wei.masked_fill(torch.tril(torch.ones(6, 6)) == 0, float("-inf"))
+        return F.softmax(wei, dim=-1) @ v
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.heads = nn.ModuleList([Head(d, d // 2) for _ in range(2)])
+        self.proj, self.ln1, self.ln2 = nn.Linear(d, d), nn.LayerNorm(d), nn.LayerNorm(d)
+        self.ffwd = nn.Sequential(nn.Linear(d, 2 * d), nn.ReLU(), nn.Linear(2 * d, d))
+    def forward(self, x):
+        y = self.ln1(x)
+        x = x + self.proj(torch.cat([h(y) for h in self.heads], dim=-1))
+        return x + self.ffwd(self.ln2(x))
+block = Block(8)
+loss = (block(torch.randn(1, 6, 8)) ** 2).mean()
+""",
+    ),
 ]

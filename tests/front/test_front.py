@@ -21,11 +21,11 @@ import minigrad as torch
 from minigrad import Value, scalar, words
 from minigrad.core.call_log import VALUES
 from minigrad.tracing.trace import array_text, replay_steps, trace
-from tests.widgets.test_bands import recurrent
 from tests.widgets.test_golden import GRAPHS
+from tests.widgets.test_narrower import recurrent
 from tests.widgets.test_network import XS, YS, Neuron, lecture, lecture_of
 from tools import lab
-from widgets import bands, contract, duel, export, graph, heat, layout, network_picture, page, rows, static
+from widgets import contract, duel, export, graph, heat, layout, network_picture, page, static
 from widgets.contract import sent
 from widgets.lessons.frames import SLOT, Frames
 from widgets.lessons.kit import Choice, Figure, Moments, Slider, Steps, Text, Toggle, action, lesson
@@ -142,7 +142,7 @@ def in_cards(build):
 def picture_case(build) -> dict:
     """A view, and its stored picture at every step."""
     view = in_cards(build)
-    narrow = next(p for p in (view.picture, *bands.bands(view.picture)) if p["w"] <= 1300)
+    narrow = next(p for p in (view.picture, *view.narrower()) if p["w"] <= 1300)
     view.picture = {key: x for key, x in narrow.items() if key != "wraps"}
     draw = export.drawing(view.shown_now(), view.picture, "", view.picture["w"], view.shown_now())
     state = view_case(view)
@@ -259,9 +259,7 @@ def choices() -> list[dict]:
     for build in (*GRAPHS, recurrent):
         view = in_cards(build)
         scene = view.shown_now(), *view._framing
-        for width in (380.0, 640.0, 1000.0):
-            made = [*page.pictures(scene, width)]
-            sets.append([*made, *(rows.rows(view.trace, made[0], columns) for columns in (2, 1))])
+        sets.append(page.pictures(scene))
     for _ in range(60):
         sizes = [(rng.uniform(200, 2600), rng.uniform(100, 2600)) for _ in range(rng.randint(1, 4))]
         sets.append(

@@ -226,3 +226,15 @@ def test_a_figure_that_cannot_be_laid_out_fails_a_test_and_is_cards_for_a_learne
         graph(space["loss"])
     with pytest.warns(UserWarning, match=r"laid out \(IndexError: no such sheet\), so it is shown as cards"):
         assert graph(space["loss"]).forms == {}
+
+
+def test_a_branch_of_heads_shows_each_of_them_and_the_gradients_along_the_lane_are_bars():
+    figure, *_ = figured("a block with two heads in a list")
+    for drawn in figure.plan["figures"]:
+        weights = {s["n"] for s in drawn["sheets"] if figure.plan["nodes"][s["n"]]["name"] == "weights"}
+        assert len(weights) == 2
+        (norms,) = [s for s in drawn["signs"] if s["kind"] == "norms"]
+        assert len(norms["nodes"][0]) == len(norms["xs"]) == 2 and norms["y"] + norms["h"] <= drawn["h"]
+    end = picture.svg(figure, len(figure.trace["steps"]), w=831)
+    assert end.count('class="no"') == 2 and not picture.svg(figure, 1, w=831).count('class="no"')
+    assert [s["t"] for s in figure.plan["figures"][-1]["signs"] if s["kind"] == "branch"] == ["attention", "ffwd"]

@@ -59,7 +59,7 @@ def test_a_saved_picture_has_the_numbers_that_are_shown(tmp_path):
     view.inputs = {**view.inputs, str(leaf): 1.0}
     now = view.shown_now()
     shown = now["nodes"][now["root"]]["value"]
-    assert shown != y.data and f">{shown:.6f}".replace("-", "−") in view.save(
+    assert shown != y.data and f">{shown:.3f}".replace("-", "−")[:7] in view.save(
         tmp_path / "a.svg", step=view.total
     ).read_text("utf-8")
     assert f"value {shown:.6f}".replace("-", "−") in view.save(tmp_path / "a.dot").read_text("utf-8")
@@ -90,9 +90,9 @@ def test_where_pixels_cannot_be_made_the_error_names_the_svg(monkeypatch, tmp_pa
         view.save(tmp_path / "a.png")
 
 
-def test_a_page_without_a_kernel_has_the_bands_that_a_kernel_sends_when_asked():
+def test_a_page_without_a_kernel_has_the_pictures_that_a_kernel_sends_when_asked():
     x = Value(1.0)
     view = graph((3 * x + 2) ** 2)
     assert "wraps" not in view.picture
     wraps = files.alone(view)["picture"]["wraps"]
-    assert wraps and min(banded["w"] for banded in wraps) < 0.5 * view.picture["w"]
+    assert wraps and min(p["w"] for p in wraps) < 0.5 * view.picture["w"]

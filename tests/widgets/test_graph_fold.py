@@ -14,7 +14,7 @@ from minigrad.core import provenance
 from minigrad.core.call_log import VALUES
 from minigrad.micro import MLP
 from minigrad.tracing.trace import replay_steps, to_text, trace
-from tests.widgets.test_bands import cards
+from tests.widgets.test_narrower import cards
 from widgets.fold import Folded, Folds, longest_run
 from widgets.layout import layout
 from widgets.static import svg

@@ -6,7 +6,7 @@ import pytest
 
 import minigrad as torch
 from minigrad import Value, nn
-from tests.widgets.test_bands import cards
+from tests.widgets.test_narrower import cards
 from widgets import layout, page
 from widgets.view.files import content
 
@@ -59,7 +59,7 @@ def test_words_are_legible_in_a_notebooks_narrow_column(build):
 def test_a_page_may_be_wider():
     view = square()
     assert size(view.svg(width=1000))[0] > 640 > size(view.svg())[0]
-    assert size(view.svg(width=1000))[1] < size(view.svg())[1], "all in one row"
+    assert view.svg(width=1000).count('class="p') > view.svg().count('class="p'), "with the slopes on its wires"
     assert content(view, "svg", width=1000).decode() == view.svg(view.step, 1000)
     assert size(content(view, "svg").decode())[0] <= 640
 

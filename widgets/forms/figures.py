@@ -250,7 +250,7 @@ class Figures:
         wholes: dict[str, Callable[[float], Figure]] = {"": self.whole}
         if isinstance(figure, Lane):
             for k, link in enumerate(figure.links):
-                self.titles[f"link{k}"] = link.name or f"branch {k + 1}"
+                self.titles[f"link{k}"] = self.link_name(link)
                 if link.form:
                     wholes[f"link{k}"] = lambda w, link=link: self.branch(link, w)  # type: ignore[misc]
                 else:
@@ -291,6 +291,20 @@ class Figures:
             return self.attention(link.form, w, inner=True)
         assert link.form
         return self.layers(link.form, w, None, inner=True)
+
+    def wider(self, layer: Layer) -> int:
+        """Of the same numbers in several shapes, the one that says which sample a row belongs to."""
+        i = best = layer.out
+        while i != layer.op and self.finder.free(i):
+            i = self.finder.parents[i][0]
+            best = i if len(self.shapes[i]) > len(self.shapes[best]) else best
+        return best if len(self.shapes[best]) > len(self.shapes[layer.op]) else layer.op
+
+    @staticmethod
+    def link_name(link: Link) -> str:
+        """The module that a branch is, if it is not the one around the whole block; else what it is."""
+        own = link.name if link.name != link.block else ""
+        return own or {Attention: "attention", Layers: "layers"}.get(type(link.form), "branch")
 
     def weight_of(self, i: int) -> int:
         """The weight of a product, as the product reads it."""
@@ -342,7 +356,7 @@ class AttentionFigure(Draw):
         self.x = self._input()
         self.one = len(set(a.made_by.values())) == 1 and len(a.made_by) == 3  # one product makes q, k and v
         self.last = a.then[-1] if a.then else None
-        self.end = self._wider(self.last.op, self.last.out) if self.last else a.joined
+        self.end = o.wider(self.last) if self.last else a.joined
         self.wide = {
             "x": o.shapes[self.x][-1] if self.x >= 0 else 0,
             "then": o.shapes[self.end][-1] if self.end >= 0 else 0,
@@ -350,10 +364,6 @@ class AttentionFigure(Draw):
         self.gs = 8 if len(o.shapes[a.scores]) > 2 or a.heads else 0
         self.narrow = w < NARROW
         self._place()
-
-    def _wider(self, op: int, out: int) -> int:
-        """Of the same numbers in two shapes, the one that says which sample a row belongs to."""
-        return out if len(self.o.shapes[out]) > len(self.o.shapes[op]) else op
 
     def _input(self) -> int:
         """What q is made of."""
@@ -454,7 +464,7 @@ class AttentionFigure(Draw):
             x, before = left.right, self.masked
         below = self.y
         if narrow:
-            below = self.y + self.rows * c + max(keys * c + 62 + 2 * gs, 84)
+            below = self.y + self.rows * c + max(keys * c + 78 + 2 * gs, 84)
             turn, end = self.y + self.rows * c + 26, below + self.rows * c / 2 - 6
             way = p("M", x + 2, mid, "h5q5 0 5 5V", turn - 6, "q0 6 -6 6H20q-6 0 -6 6V", end, "q0 6 6 6H22")
             self.wire(way, before, self.a.weights)
@@ -626,7 +636,7 @@ class LayersFigure(Draw):
                     "linear", layer.op, layer.out, before.x, before.function, before.weight, before.factor, layer.bias
                 )
                 out.pop()
-            wider = layer.out if len(finder.shape(layer.out)) > len(finder.shape(layer.op)) else layer.op
+            wider = o.wider(layer)
             out.append((wider, layer, self._named(layer, wider)))
         return out
 
@@ -1291,8 +1301,8 @@ class LaneFigure(LayersFigure):
         blocks = {x.block for x in links}
         if len(row) > 1 and len(blocks) > 1:
             return f"{len(blocks)} blocks"
-        name = links[0].block if len(row) > 1 and links[0].block else links[0].name
-        name = name.split(".")[-1] or "branch"
+        name = links[0].block if len(row) > 1 and links[0].block else self.o.link_name(links[0])
+        name = name.split(".")[-1]
         if len(row) > 1 and not links[0].block:
             name = f"{len(row)} branches"
         return name if len(name) * MONO < w - 6 else name[: max(3, int((w - 6) / MONO) - 1)] + "…"
@@ -1303,12 +1313,14 @@ class LaneFigure(LayersFigure):
         ends = len(self.ends)
         room = w - 8 - max(40, wide * 4) * (1 + ends) - 110
         rows = self._branches(lambda n: room / n >= self.LEAST, int(room / self.LEAST))
-        c = max(2.0, min(9.0, 60 // wide if wide <= 60 else 60 / wide, 64 // t if t <= 64 else 64 / t))
+        side = max(60.0, min(112.0, room / len(rows) * 0.3))  # pixels of a sheet on the lane, at most
+        c = max(2.0, min(15.0, side // wide if wide <= side else side / wide, side // t if t <= side else side / t))
         gap_end = 22 if w < 900 else 34
 
         def fixed(c: float) -> float:
             return (
-                wide * c * (1 + len(rows))
+                max(0.0, 46 - wide * c / 2)
+                + wide * c * (1 + len(rows))
                 + sum(o.shapes[x.op][-1] * c for x in self.ends)
                 + ends * gap_end
                 + (30 if self.cross else 100)
@@ -1316,19 +1328,20 @@ class LaneFigure(LayersFigure):
 
         while c > 3 and fixed(c) + len(rows) * 44 > w - 8:
             c -= 1
-        gap = min(170.0, (w - 8 - fixed(c)) / len(rows))
+        gap = min(170.0 + 2 * (side - 60), (w - 8 - fixed(c)) / len(rows))
         sw, high = wide * c, t * c
         y = 30.0
         mid, below = y + high / 2, y + high + 40
-        h = 122.0
-        start = self._lane_sheet(f.start, 4, y, c, short(o.name(f.start)), f"{t} × {wide}")
+        h = 62 + side
+        start = self._lane_sheet(f.start, max(4.0, 50 - sw / 2), y, c, short(o.name(f.start)), f"{t} × {wide}")
         x, before = start.right, f.start
+        on_lane = [(f.start, start.centre)]
         spans: list[tuple[str, float, float]] = []
         for row in rows:
             first, last = f.links[row[0]], f.links[row[-1]]
             to = x + gap
             self.wire(p("M", x + 3, mid, "H", to - 4), before, last.add, thick=True)
-            bw = max(30.0, min(gap + sw - 12, 240.0))
+            bw = max(30.0, min(gap + sw - 12, 240 + 2 * (side - 60)))
             bx = x + gap / 2 - bw / 2 - sw * 0.06
             self.branch(row, bx, below, bw, h)
             self.wire(
@@ -1337,6 +1350,7 @@ class LaneFigure(LayersFigure):
             self.wire(p("M", to - 12, below - 2, "V", mid + 9), last.end, last.add)
             self.sign("plus", to - 12, mid, last.add)
             self._lane_sheet(last.add, to, y, c, "", "")
+            on_lane.append((last.add, to + sw / 2))
             if first.block and spans and spans[-1][0] == first.block:
                 spans[-1] = (first.block, spans[-1][1], to + sw)
             elif first.block and first.block == last.block:
@@ -1344,8 +1358,9 @@ class LaneFigure(LayersFigure):
             x, before = to + sw, last.add
         for name, a, b in spans:
             self._span(name, a, b, below + h + 8)
+        self._norms(on_lane, below + h + (62 if spans else 40))
         for layer in self.ends:
-            n = layer.out if len(o.shapes[layer.out]) > len(o.shapes[layer.op]) else layer.op
+            n = o.wider(layer)
             self.wire(p("M", x + 3, mid, "H", x + gap_end - 4), before, layer.op)
             name = self._named(layer, n)
             here = self._lane_sheet(
@@ -1374,6 +1389,21 @@ class LaneFigure(LayersFigure):
             alone=bool(self.planes),
         )
 
+    def _norms(self, on_lane: list[tuple[int, float]], y: float) -> None:
+        """The sizes of the gradients along the lane: whether they vanish or explode on the way back."""
+        o = self.o
+        on_lane = [(n, x) for n, x in on_lane if o.finder.live[n]]
+        if len(on_lane) < 2:
+            return
+        xs = [round(x, 1) for _, x in on_lane]
+        said = f"size of ∂{short(o.name(o.finder.root))} along the lane, log scale"
+        self.text(max(0.0, xs[0] - 20), y - 14, said, "s")
+        wide = min(22.0, (xs[-1] - xs[0]) / len(xs) * 0.5)
+        left = min(xs[0] - 14, 36.0)
+        self.sign("norms", left, y, on_lane[-1][0], w=xs[-1] + wide - left, h=52, xs=xs, nodes=[[n for n, _ in on_lane]],
+                  rows=[round(wide, 1), int((xs[-1] - xs[0]) / len(xs) >= 46)])  # fmt: skip
+        self.h = max(self.h, y + 60)
+
     def _span(self, name: str, a: float, b: float, y: float) -> None:
         said = short(name, 22)
         if len(said) * MONO > b - a:
@@ -1399,11 +1429,11 @@ class LaneFigure(LayersFigure):
             self._heads(link.form, x, top, w, room)
         elif link.form:
             inner = [z for z in link.form.layers if z.kind != "norm"]
-            n = inner[-2].op if len(inner) > 1 else inner[-1].op
-            n = inner[-2].out if len(inner) > 1 and len(o.shapes[inner[-2].out]) > len(o.shapes[n]) else n
+            n = o.wider(inner[-2]) if len(inner) > 1 else inner[-1].op
             shape = o.shapes[n]
             r, c = (shape[-2] if len(shape) > 1 else 1), (shape[-1] if shape else 1)
-            cw, ch = min(10.0, (w - 16) / c), min(10.0, room / r)
+            most = 10.0 if h < 140 else 14.0
+            cw, ch = min(most, (w - 16) / c), min(most, room / r)
             if len(shape) == 4:
                 cw = ch = min(cw, ch)
             self.sheet(
@@ -1421,9 +1451,11 @@ class LaneFigure(LayersFigure):
     def _heads(self, a: Attention, x: float, y: float, w: float, h: float) -> None:
         shape = self.o.shapes[a.weights]
         t, k = shape[-2:]
-        heads = min(2, shape[-3] if len(shape) == 4 else 1)
-        side = min(10.0, (h - 4) / t, (w - 16 - (heads - 1) * 6) / (k * heads))
-        over = min(10.0, (h - 2 - (heads - 1) * 6) / (t * heads), (w - 16) / k)
+        apart = [head.weights for head in (a, *a.heads)]  # tensors of their own
+        heads = min(2, shape[-3] if len(shape) == 4 else len(apart))
+        most = 10.0 if h < 90 else 14.0
+        side = min(most, (h - 4) / t, (w - 16 - (heads - 1) * 6) / (k * heads))
+        over = min(most, (h - 2 - (heads - 1) * 6) / (t * heads), (w - 16) / k)
         upright = over > side
         c = max(side, over)
         ww, hh = (k * c, heads * t * c + (heads - 1) * 6) if upright else (heads * k * c + (heads - 1) * 6, t * c)
@@ -1436,7 +1468,7 @@ class LaneFigure(LayersFigure):
             if len(shape) == 4:
                 self.sheet(a.weights, *at, c, plane=q, label="", sub="", alone=True)
             else:
-                self.sheet(a.weights, *at, c, label="", sub="", alone=True)
+                self.sheet(apart[q], *at, c, label="", sub="", alone=True)
 
     def downwards(self) -> None:
         f, o, w = self.f, self.o, self.w
@@ -1466,7 +1498,7 @@ class LaneFigure(LayersFigure):
         y += t * c + 40
         x2, from_ = x, x + sw / 2
         for layer in self.ends:
-            n = layer.out if len(o.shapes[layer.out]) > len(o.shapes[layer.op]) else layer.op
+            n = o.wider(layer)
             here = self._lane_sheet(n, x2, y, c, self._named(layer, n), "")
             if layer is self.ends[0]:
                 self.wire(p("M", from_, y - 36, "V", y - 20), before, layer.op)
@@ -1481,3 +1513,5 @@ class LaneFigure(LayersFigure):
             way = p("M", x2 - 30, mid, "H", w - 96) if self.ends else p("M", from_, y - 36, "V", mid, "H", w - 96)
             self.wire(way, before, o.finder.root)
             self.loss(w - 94, y + t * c / 2, 90)
+        lane = [f.start, *(f.links[row[-1]].add for row in rows)]
+        self._norms([(n, 64 + (w - 96) * k / len(rows)) for k, n in enumerate(lane)], self.h + 36)

@@ -97,7 +97,9 @@ class Names:
                 if link.norm >= 0:
                     self._give(link.norm, module_of(self.nodes[link.norm]).split(".")[-1] or "norm")
                 if isinstance(link.form, Attention):
-                    self._of_attention(link.form)
+                    for head in (link.form, *link.form.heads):
+                        self._of_attention(head)
+                    self._give(link.form.joined, "joined heads")
                 elif link.form:
                     self._of_layers(link.form.layers)
                 self._give(link.end, link.name)

@@ -253,7 +253,7 @@ def _norms(sign: Sign, state: str, now: Moment) -> list[str]:
     some = [v for v in (_size(now.array(i)) for i in last) if v > 0 and math.isfinite(v)]
     if not some:
         return []
-    high, low = math.ceil(math.log10(max(some)) + 1e-9), math.floor(math.log10(min(some)) - 1e-9)
+    high, low = math.ceil(math.log10(max(some)) + 1e-9), math.floor(math.log10(min(some)) - 0.2)
     high += high == low
 
     def place(v: float) -> float:

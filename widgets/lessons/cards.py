@@ -11,7 +11,6 @@ from typing import Any
 
 from minigrad.tracing.trace import Trace
 
-from .. import page
 from ..layout import CARD_PAD, Picture, layout
 from ..static import arrow
 from .lesson import label, tag
@@ -20,10 +19,10 @@ ROOM = 850.0  # a wider picture's words of 12 pixels would be lower than 9 in a 
 
 
 def places(trace: Trace) -> Picture:
-    """Where cards and wires stand: in one row where there is room, if need be with columns that stand closer, else in bands."""
+    """Where cards and wires stand: in one row where there is room, if need be with columns that stand closer, else downwards."""
     wide = layout(trace, tagged=False)
     near = wide if wide["w"] <= ROOM else layout(trace, tagged=False, close=True)
-    return near if near["w"] <= ROOM else page.banded(wide, ROOM)
+    return near if near["w"] <= ROOM else layout(trace, tagged=False, down=True)
 
 
 def wire(d: str, back: bool = False, kind: str = "") -> str:

@@ -139,6 +139,7 @@ export interface Card {
   at?: number;
   within?: string;
   flat?: boolean;
+  slim?: boolean;
   tags?: number;
   became?: [string, string];
 }

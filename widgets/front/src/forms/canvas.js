@@ -298,7 +298,7 @@ function drawNorms({ x, y, w = 0, h = 0, xs = [], nodes = [], rows = [] }, forms
   const some = ends.filter((v) => v > 0 && Number.isFinite(v));
   if (!some.length) return [];
   let high = Math.ceil(Math.log10(Math.max(...some)) + 1e-9);
-  const low = Math.floor(Math.log10(Math.min(...some)) - 1e-9);
+  const low = Math.floor(Math.log10(Math.min(...some)) - 0.2); // the smallest one is a bar, too
   if (high === low) high++;
   const place = (/** @type {number} */ v) => y + ((high - Math.max(low, Math.log10(v))) / (high - low)) * h;
   /** @type {SVGElement[]} */ const out = [];

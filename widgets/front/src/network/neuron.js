@@ -26,7 +26,7 @@ const SHADES = 4; // of a sign, by size
 
 /** An opened neuron and its progress. `inner` exists once the kernel has sent the neuron's operations.
  * @typedef {{network: Network, sample: Sample, cell: number, column: number, inner: Inner|null, now: Moment, known: boolean, before: boolean,
- *   arrived: boolean, sent: boolean, active: number}} Opened */
+ *   arrived: boolean, sent: boolean, active: number, product: number}} Opened product: the parameter of the multiplication that is open, or -1 */
 
 /** Where the rows of the inputs stand. @param {Geometry} at @param {number} k @param {number} n */
 export function rowOf(at, k, n) {
@@ -109,17 +109,30 @@ export function drawNeuron(put, at, o) {
   );
   const z = sample.sums[cell];
   const { summed, deltaKnown } = sumOf(o);
-  terms.forEach(({ parameter, input: a, weight: v, product, added, back, grad, fresh }, k) => {
+  terms.forEach(({ source, parameter, input: a, weight: v, product, added, back, grad, fresh }, k) => {
     const y = rowOf(at, k, n);
     text(`px${k}`, cx, y + 4, short(a), o.before ? "mg-net-value" : "mg-net-soft");
     text(`pm${k}`, (cx + 18 + cw - half) / 2, y + 4, "×", "mg-net-soft");
     const name = plan.parameters[parameter].short;
     const chosen = { class: `mg-net-weight mg-net-${v < 0 ? "neg" : "pos"}`, "data-parameter": parameter };
     put(`pr${k}`, "rect", { x: cw - half, y: y - pill / 2, width: 2 * half, height: pill, rx: 6, ...chosen });
-    text(`pw${k}`, cw, y + 4, `${wide && n <= 8 && name.length < 7 ? `${name} ` : ""}${short(v)}`);
+    const beside = wide && n <= 8 && name.length < 7;
+    text(`pw${k}`, cw, y + 4, `${beside ? `${name} ` : ""}${short(v)}`);
+    if (!beside && rowOf(at, 1, n) - rowOf(at, 0, n) >= 58 && name.length < 9)
+      text(`pwn${k}`, cw, y - pill / 2 - 4, name, "mg-net-soft", 11);
     if (grad !== null && n <= 6) text(`pg${k}`, cw, y + pill / 2 + 13, gradText(grad), "mg-net-grad", 11);
     text(`pe${k}`, (cw + half + cp - 20) / 2, y + 4, "=", "mg-net-soft");
     const kindOf = product === null ? "mg-net-soft" : "mg-net-value";
+    const opens = {
+      x: cp - 26,
+      y: y - pill / 2,
+      width: 52,
+      height: pill,
+      rx: 6,
+      class: `mg-net-product${o.product === parameter ? " mg-net-fresh" : ""}`,
+    };
+    const called = `${name} times ${plan.cells[source].short}; Enter opens the multiplication`;
+    put(`po${k}`, "rect", { ...opens, "data-product": parameter, role: "button", tabindex: 0, "aria-label": called });
     text(`pp${k}`, cp, y + 4, product === null ? "·" : short(product), `${kindOf}${fresh ? " mg-net-fresh" : ""}`);
     const d = curve(cp + 24, y, cs - 21, ys + (k - (n - 1) / 2) * Math.min(7, 26 / n));
     const kind = back ? "mg-net-bwd" : `mg-net-${a * v < 0 ? "neg" : "pos"}`;
@@ -151,7 +164,56 @@ export function drawNeuron(put, at, o) {
   text("pcz", cs, ys + 4, summed ? short(z) : "·", "mg-net-value", 11);
   if (deltaKnown) text("pcg", cs, ys - 46, gradText(sample.deltas[cell]), "mg-net-grad", 11);
   drawActivation(put, text, at, o, { cs, ct, ys, w, x1, z, summed, deltaKnown });
-  if (o.known) drawMap(put, o, ct, { top: ys + Math.min(40, w * 0.09) + 30, bottom: at.h - 40, most: w * 0.18 + 12 });
+  const open = terms.find((t) => t.parameter === o.product);
+  const beside = x1 - cp - 44 >= 260; // else it lies over the products
+  const [left, top] = [beside ? cp + 34 : x0 + 8, (at.low || 30) + 32];
+  if (open) drawProduct(put, o, open, { x: left, y: top, w: x1 - left - (beside ? 10 : 8), h: at.h - top - 38 });
+  else if (o.known) drawMap(put, o, ct, { top: ys + Math.min(40, w * 0.09) + 30, bottom: at.h - 40, most: w * 0.18 + 12 });
+}
+
+/** One multiplication as an area: a side for each factor, which is also the local derivative with respect to the other one; and once the
+ * gradient has come, what each of the two gets.
+ * @param {Put} put @param {Opened} o @param {Term} term @param {{x: number, y: number, w: number, h: number}} room */
+function drawProduct(put, { network, sample, cell, sent }, { source, parameter, input, weight, back }, room) {
+  const { plan } = network;
+  const [wn, xn] = [plan.parameters[parameter].short, plan.cells[source].short];
+  const text = (
+    /** @type {string} */ key,
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+    /** @type {string} */ t,
+    kind = "",
+    left = true,
+  ) => put(key, "text", { x, y, class: `mg-net-number ${left ? "mg-net-left " : ""}${kind}`, style: "font-size:11.5px" }, t);
+  const { x, y, w, h } = room;
+  put("qb", "rect", { x, y, width: w, height: h, rx: 10, class: "mg-net-multiplication", "data-product": parameter });
+  put("qt", "text", { x: x + 12, y: y + 20, class: "mg-net-name mg-net-left" }, `${wn} × ${xn}`);
+  const [lines, level] = [3 + (back || sent ? 3 : 0), w >= 330]; // level: the words stand beside the area
+  const side = Math.max(20, level ? Math.min(w - 300, h - 70, 150) : Math.min(w - 130, h - 62 - lines * 17, 150));
+  const most = Math.max(Math.abs(weight), Math.abs(input)) || 1;
+  const [a, b] = [weight, input].map((v) => Math.max(6, (Math.abs(v) / most) * side));
+  const [left, top] = [x + 64, y + 50];
+  const kind = weight * input < 0 ? "neg" : "pos";
+  put("qa", "rect", { x: left, y: top, width: a, height: b, rx: 3, class: `mg-net-area mg-net-${kind}` });
+  put("qe", "path", { d: `M${left} ${top - 5}h${a}`, class: `mg-net-edge mg-net-${weight < 0 ? "neg" : "pos"}` });
+  put("qf", "path", { d: `M${left - 5} ${top}v${b}`, class: `mg-net-edge mg-net-${input < 0 ? "neg" : "pos"}` });
+  text("qw", left, top - 11, `${wn} ${short(weight)}`);
+  text("qx", left - 10, top + b / 2 + 4, short(input), "mg-net-end", false);
+  if (b > 16 && a > 40) text("qp", left + a / 2, top + b / 2 + 4, short(weight * input), "mg-net-value", false);
+  let at = level ? y + 44 : top + b + 22;
+  const begins = level ? x + Math.max(150, 84 + side) : x + 12;
+  const say = (/** @type {string} */ key, /** @type {string} */ t, kind = "") => {
+    text(key, begins, at, t, kind);
+    at += 17;
+  };
+  say("q1", `${short(weight)} × ${short(input)} = ${short(weight * input)}`, "mg-net-value");
+  say("q2", `∂/∂${wn} = ${xn} = ${short(input)}`);
+  say("q3", `∂/∂${xn} = ${wn} = ${short(weight)}`);
+  if (!back && !sent) return;
+  const g = sample.deltas[cell];
+  say("q4", `gradient ${fmt(g, 3)} comes back:`, "mg-net-grad");
+  say("q5", `${fmt(g, 3)} × ${short(input)} = ${fmt(g * input, 3)} to ${wn}`, "mg-net-grad");
+  say("q6", `${fmt(g, 3)} × ${short(weight)} = ${fmt(g * weight, 3)} to ${xn}`, "mg-net-grad");
 }
 
 /** What the neuron computed of each sample that the program ran, over the first two inputs of the network: green where it is positive,

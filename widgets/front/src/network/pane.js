@@ -184,7 +184,7 @@ export class NetworkPane {
   /** Where one is: the column and the neuron that are looked at. */
   get #place() {
     const { columns } = this.view;
-    return [columns.focus, columns.open].join();
+    return [columns.focus, columns.open, columns.product].join();
   }
 
   /** Write the trail to where one is. */
@@ -233,11 +233,14 @@ export class NetworkPane {
     const { columns } = this.view;
     /** @type {[string, (() => void)|null][]} */
     const way = [[plan.name || "network", () => columns.home()]];
-    const { open, focus } = columns;
+    const { open, focus, product } = columns;
     const at = open < 0 ? focus : plan.columns.findIndex((c) => c.cells.includes(open));
     if (at < 0) return way;
     way.push([plan.columns[at].name, null]); // what a neuron is in; it opens by its neurons
-    if (open >= 0 && plan.cells[open].short !== plan.columns[at].name) way.push([plan.cells[open].short, null]);
+    const back = product < 0 ? null : () => columns.multiply(-1);
+    if (open >= 0 && (back || plan.cells[open].short !== plan.columns[at].name)) way.push([plan.cells[open].short, back]);
+    const term = plan.wires.find((l) => l.target === open && l.parameter === product);
+    if (back && term) way.push([`${plan.parameters[product].short} × ${plan.cells[term.source].short}`, null]);
     return way;
   }
 

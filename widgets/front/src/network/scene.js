@@ -3,7 +3,6 @@
 
 import { Memo, s, put as write } from "../dom.js";
 import { fmt } from "../model/numbers.js";
-import { LIMITS } from "../schema.js";
 import { BOXED, curve, geometry, NAMED, shortest } from "./geometry.js";
 import { drawNeuron, rowOf } from "./neuron.js";
 import { gradText, partsOf, short } from "./numbers.js";
@@ -16,6 +15,7 @@ import { networkSentence } from "./words.js";
 /** @import { Opened } from "./neuron.js" */
 
 const LEAST = 300; // pixels; on a narrower stage the picture is smaller
+const SMALLEST = 0.82; // and smaller than this it scrolls
 const WIRES = 600; // between two columns; of more only the strongest are drawn
 const CLOSE = 31.5; // pixels of a box: narrower ones stand so close that their names are smaller
 const ABOVE = 23; // pixels above such a box of the error that its name stands, so that it does not meet the name of the loss
@@ -61,6 +61,7 @@ export class NetworkScene {
   /** @type {Set<number>|null} cells that a search has found */ #hits = null;
   /** The cell that takes the Tab key. */ stop = -1;
   /** The neuron that is open, or -1. */ open = -1;
+  /** Of its multiplications the one that is open, by its parameter, or -1. */ product = -1;
   /** The column that is looked at in a network that has no room for all, or -1. */ focus = -1;
 
   /** @param {View} view */
@@ -103,7 +104,7 @@ export class NetworkScene {
     this.#at = geometry(this.network.plan, Math.max(LEAST, wide), this.#openColumn, this.focus);
     this.#ways = [];
     const { w, h } = this.#at;
-    const scale = Math.max(LIMITS.ENOUGH, Math.min(1, wide / w));
+    const scale = Math.max(SMALLEST, Math.min(1, wide / w));
     this.#scrolls = w * scale > wide + 1;
     for (const [k, v] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: w * scale, height: h * scale }))
       this.svg.setAttribute(k, String(v));
@@ -448,7 +449,16 @@ export class NetworkScene {
     const part = String(column);
     const fits = network.inner?.cell === open && network.inner.sample === this.view.state.sample;
     return {
-      ...{ network, sample, cell: open, column, inner: fits ? network.inner : null, now, active: current?.node ?? -1 },
+      ...{
+        network,
+        sample,
+        cell: open,
+        column,
+        inner: fits ? network.inner : null,
+        now,
+        active: current?.node ?? -1,
+        product: this.product,
+      },
       ...{ known: done.known(part), before: done.known(String(column - 1)), arrived: done.arrived(part), sent: done.sent(part) },
     };
   }
@@ -576,6 +586,8 @@ export class NetworkScene {
 
   /** @param {Element} target */
   #click(target) {
+    const product = target.closest("[data-product]");
+    if (product) return this.multiply(Number(product.getAttribute("data-product")));
     const weight = target.closest("[data-parameter]");
     if (weight && this.view.state.alive) return this.view.send({ type: "slide", parameter: Number(weight.getAttribute("data-parameter")) });
     const box = target.closest("[data-columns]");
@@ -593,6 +605,13 @@ export class NetworkScene {
     this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
   }
 
+  /** Open one multiplication of the open neuron; the one that is open, or -1, closes. @param {number} parameter */
+  multiply(parameter) {
+    this.product = parameter === this.product ? -1 : parameter;
+    this.paint();
+    this.view.network.way();
+  }
+
   /** Open a neuron in its place; the one that is open, or -1, closes. @param {number} cell */
   look(cell) {
     const { view } = this;
@@ -605,6 +624,7 @@ export class NetworkScene {
       return this.#pool.get(`c${this.stop}`)?.focus({ preventScroll: true });
     }
     this.open = to;
+    this.product = -1;
     view.timeline.stop();
     view.network.update(this.#frame);
     view.viewport.fit();
@@ -619,7 +639,10 @@ export class NetworkScene {
     const target = /** @type {HTMLElement} */ (e.target);
     if (target.closest("input, select, [role=slider], [role=tab]")) return false;
     if (e.key === "[" || e.key === "]") view.showSample((view.state.sample + (e.key === "]" ? 1 : samples - 1)) % samples);
+    else if (e.key === "Escape" && this.product >= 0) this.multiply(-1);
     else if (e.key === "Escape" && this.open >= 0) this.look(-1);
+    else if ((e.key === "Enter" || e.key === " ") && target.closest("[data-product]"))
+      this.multiply(Number(target.closest("[data-product]")?.getAttribute("data-product")));
     else if (e.key === "Escape" && this.focus >= 0) this.showColumn(-1);
     else if ((e.key === "Enter" || e.key === " ") && target.closest("[data-columns]"))
       this.#unbox(/** @type {Element} */ (target.closest("[data-columns]")));

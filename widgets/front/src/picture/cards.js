@@ -12,6 +12,7 @@ import { flag, markKin } from "./wires.js";
 /** @import { Around } from "./scene.js" */
 
 const PAD = 12;
+const SLIM = 9; // the same of a slim card
 const CHAR = 8.2; // pixels of a number's character, 6.7 of a range's below a heat map
 const MAP = { y: 46, height: 50 };
 const HELD = { caption: 20, high: 36, low: 12 }; // of a layer's parameter: its caption, its heat maps, those of a vector
@@ -48,7 +49,7 @@ export class CardView {
       s("rect", { class: "mg-focus", x: -4, y: -4, width: card.w + 8, height: card.h + 8, rx: 12 }),
       ...this.#behind(),
       s("rect", { class: "mg-face", width: card.w - less, height: card.h - less, rx: 9 }),
-      s("text", { x: PAD, y: 21, class: "mg-name" }, card.name),
+      s("text", { x: card.slim ? SLIM : PAD, y: 21, class: "mg-name" }, card.name),
       s("text", { x: this.right, y: 21, class: "mg-expr" }, card.expr),
     );
     this.g.tabIndex = 0;
@@ -56,7 +57,7 @@ export class CardView {
     this.g.setAttribute("role", "button");
     this.g.setAttribute("data-node", String(card.id));
     if (node.layer) this.g.append(s("path", { class: "mg-stripe", d: `M9 ${card.h - 1.5}H${card.w - 9}` }));
-    const [value, grad] = card.flat ? this.#drawRow() : tall(node) ? this.#drawMaps() : this.#drawNumbers();
+    const [value, grad] = card.slim ? this.#drawSlim() : card.flat ? this.#drawRow() : tall(node) ? this.#drawMaps() : this.#drawNumbers();
     this.value = value;
     this.grad = grad;
     if (card.within) this.#drawWithin(card.within, card.h - less - 9 - (card.became ? BECAME : 0));
@@ -92,7 +93,19 @@ export class CardView {
     return [value, grad];
   }
 
-  /** The second line of a card in a column. */
+  /** Value and gradient of a slim card. */
+  #drawSlim() {
+    const [value, grad] = ["mg-value", "mg-grad"].map((kind, k) =>
+      s("text", { x: SLIM, y: 38 + 16 * k, class: `mg-number mg-first mg-tight ${kind}` }),
+    );
+    this.#tight = true;
+    this.half = this.card.w - 2 * SLIM;
+    this.room = Math.floor(this.half / 6.7);
+    if (this.node.kind !== "constant") this.g.append(value, grad);
+    return [value, grad];
+  }
+
+  /** The second line of a flat card. */
   #drawRow() {
     this.#tight = this.right + PAD < ROOMY && !!this.view.state.trace.arrays;
     const size = this.#tight ? " mg-tight" : "";
@@ -287,7 +300,7 @@ export class CardView {
     if (this.#ranges(arrays, got ? sum : 0)) return got && gradient ? between(gradient, this.room) : "·";
     if (!got) return need || this.node.kind === "constant" ? "·" : "none";
     const sign = this.card.flat ? "" : sum > 0 ? "▴ " : sum < 0 ? "▾ " : "";
-    return `${sign}${fit(sum, this.room - (complete ? 2 : 4))}${more}`;
+    return `${sign}${fit(sum, this.room - more.length - (this.card.flat ? 0 : complete ? 2 : 1))}${more}`;
   }
 
   /** @param {number} k 0: value, 1: gradient @param {Numbers|null} a */

@@ -14,10 +14,10 @@ const LEGIBLE = 0.6; // below this one they can only just be read
 const CLOSE = 0.8; // the zoom at which a step is followed in a picture that is not legible as a whole
 const CLOSEST = 3;
 const FARTHEST = 0.01;
-const HIGH = 470; // pixels of the stage at most, as in graph.css; beside the panel
+const HIGH = 480; // pixels of the stage at most, as in graph.css; beside the panel
 const BESIDE = 560;
 const LARGEST = 1.25; // a small graph is not blown up
-const { ENOUGH, MANY, NARROW, PADDING, TALL } = LIMITS;
+const { ENOUGH, MANY, PADDING, TALL } = LIMITS;
 const AROUND = 230; // pixels of the window that are reserved for the parts below the stage, as in graph.css
 const LOW = 340; // a stage may always be so high
 const BAR = 24; // pixels that a stage may lose to a scroll bar
@@ -27,22 +27,26 @@ const QUIET = 120; // debounce of size changes, in milliseconds
 /** The zoom at which all of a picture is seen on a stage of this size. @param {Picture} p @param {number} wide @param {number} high */
 const whole = (p, wide, high) => Math.min((wide - PADDING) / p.w, (high - PADDING) / p.h);
 
-/** The zoom at which it opens: whole, but on a narrow stage a column is never smaller than can be read, and scrolls if it has to.
- * @param {Picture} p @param {number} wide @param {number} high */
-const opens = (p, wide, high) => (wide < NARROW && p.column ? Math.max(whole(p, wide, high), ENOUGH) : whole(p, wide, high));
+/** Does it run down, and is it no wider than the stage? It may be scrolled. @param {Picture} p @param {number} wide */
+const runs = (p, wide) => !!p.column && wide - PADDING >= p.w * (ENOUGH - 1e-9);
 
-/** The picture that a stage of this width shows: the first that can be read, else the largest; a column only where the stage is narrow, or
- * where the column is whole and nothing else can be read. The twin of `choice` in widgets/page.py.
- * @param {Picture[]} pictures @param {number} wide @param {(p: Picture) => number} high of the stage @param {boolean} last may a column
- * be the last resort on a stage that is not narrow? */
-export function choice(pictures, wide, high, last) {
-  const broad = pictures.filter((p) => !p.column);
-  const legible = (/** @type {Picture} */ p) => whole(p, wide, high(p)) >= ENOUGH - 1e-9;
-  const columns = wide < NARROW || (last && !broad.some(legible) && pictures.some((p) => p.column && legible(p)));
-  const some = columns ? pictures : broad;
-  const zooms = some.map((p) => opens(p, wide, high(p)));
-  const best = Math.min(ENOUGH, Math.max(...zooms));
-  return some[zooms.findIndex((z) => z >= best - 1e-9)];
+/** The zoom at which it opens: whole, but what runs down is never smaller than can be read. @param {Picture} p @param {number} wide
+ * @param {number} high */
+const opens = (p, wide, high) => (p.column ? Math.max(whole(p, wide, high), ENOUGH) : whole(p, wide, high));
+
+/** The first of those for which this is least. @param {Picture[]} some @param {(p: Picture) => number} by */
+const least = (some, by) => some.reduce((best, p) => (by(p) < by(best) ? p : best));
+
+/** The picture that a stage of this width shows: the first that is seen whole and legible, else of those that run down and are no wider than
+ * the stage one that is no higher than it may be, else the lowest; else the narrowest of them, else the largest. The twin of `choice` in
+ * widgets/page.py. @param {Picture[]} pictures @param {number} wide @param {(p: Picture) => number} high of the stage */
+export function choice(pictures, wide, high) {
+  const seen = pictures.find((p) => whole(p, wide, high(p)) >= ENOUGH - 1e-9);
+  if (seen) return seen;
+  const columns = pictures.filter((p) => p.column);
+  const running = columns.filter((p) => runs(p, wide));
+  if (running.length) return running.find((p) => p.h <= TALL) ?? least(running, (p) => p.h);
+  return columns.length ? least(columns, (p) => p.w) : least(pictures, (p) => -whole(p, wide, high(p)));
 }
 
 export class Viewport {
@@ -158,7 +162,7 @@ export class Viewport {
     return whole(picture, wide, this.#high(picture));
   }
 
-  /** Is it cut so that it can be read on a higher stage? An overview of very many cards is as high as any stage.
+  /** Is it another one than the first, and may it be higher?
    * @param {Picture|null} picture */
   #banded(picture) {
     return picture !== this.view.state.pictures[0] && !(picture && picture.cards.length > MANY);
@@ -173,7 +177,7 @@ export class Viewport {
   /** The picture that a stage of this width shows. @param {number} wide */
   #fitting(wide) {
     const { pictures } = this.view.state;
-    return choice(pictures, wide, (p) => this.#high(p), !!pictures[0].stage);
+    return choice(pictures, wide, (p) => this.#high(p));
   }
 
   /** Take the picture for this width. Is it another one? */
@@ -181,7 +185,7 @@ export class Viewport {
     const { state, shell } = this.view;
     const wide = this.stage.clientWidth || 700;
     const chosen = this.fitted ? this.#fitting(wide) : state.picture;
-    const small = chosen.cards.length > 1 && this.#whole(wide, chosen) < ENOUGH;
+    const small = chosen.cards.length > 1 && this.#whole(wide, chosen) < ENOUGH && !runs(chosen, wide);
     const size = [wide, Math.round(this.#high(state.pictures[1] ?? null))];
     const { stage } = state.pictures[0];
     if (state.alive && (small || (stage && !alike(stage, size)))) this.#ask(size);

@@ -18,10 +18,18 @@ const numbers = (d) => (d.match(/-?[\d.]+/g) ?? []).map(Number);
 /** Does a wire leave its card to the right (1) or, in a column, to the left (-1)? @param {number[]} n */
 const leaves = (n) => (n[6] < n[0] ? -1 : 1);
 
+/** Does it run down? @param {number[]} n */
+const falls = (n) => n[2] === n[0] && n[3] > n[1];
+
+/** An arrow head with its point here. @param {number[]} n @param {number} x @param {number} y @param {number} way 1: it begins right of it, or
+ * below it where the wire runs down; -1: the other side */
+const head = (n, x, y, way) => (falls(n) ? `M${x} ${y}l-5 ${10 * way}h10z` : `M${x} ${y}l${10 * way}-5v10z`);
+
 /** A path with one end drawn back, so that the arrow head ends where the card begins. @param {number[]} n @param {boolean} atStart */
 function shortened(n, atStart) {
   const m = [...n];
-  if (atStart) m[0] += leaves(n) * HEAD;
+  if (falls(n)) m[atStart ? 1 : m.length - 1] += atStart ? HEAD : -HEAD;
+  else if (atStart) m[0] += leaves(n) * HEAD;
   else m[m.length - 2] -= HEAD;
   return `M${m[0]} ${m[1]}C${m.slice(2).join(" ")}`;
 }
@@ -80,12 +88,13 @@ export class WireView {
       this.whole,
       s("path", { d: shortened(n, false), class: "mg-line" }),
       this.back,
-      s("path", { d: `M${x1} ${y1}l-10-5v10z`, class: "mg-tip" }),
-      s("path", { d: `M${x0} ${y0}l${10 * leaves(n)}-5v10z`, class: "mg-tip mg-tip-b" }),
+      s("path", { d: head(n, x1, y1, -1), class: "mg-tip" }),
+      s("path", { d: head(n, x0, y0, falls(n) ? 1 : leaves(n)), class: "mg-tip mg-tip-b" }),
     );
     if (wire.pw) this.#drawPill();
     if (wire.tag) this.#drawTag(wire.tag);
-    if (view.state.trace.nodes[edge.source].stops) this.#drawStop(x0 + (leaves(n) > 0 ? 14 : -9), y0);
+    const [right, low] = falls(n) ? [0, 14] : [leaves(n) > 0 ? 14 : -9, 0];
+    if (view.state.trace.nodes[edge.source].stops) this.#drawStop(x0 + right, y0 + low);
     if (edge.makes?.length) this.#listen(edge.makes);
     const xs = n.filter((_, k) => k % 2 === 0);
     const ys = n.filter((_, k) => k % 2);
