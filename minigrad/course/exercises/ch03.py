@@ -15,14 +15,14 @@ EX_A = ask(
     minutes=1,
     level=1,
     points=0,
-    text="tanh is applied fifty times, starting from 0.5. How much of a tiny push on the start comes out at the end?",
-    comment="tanh, fifty times, starting from 0.5.\nHow much of a tiny push comes out: 0.9, 0.5 or 0.03?",
+    text="tanh is applied fifty times, starting from 0.5. How much of a tiny nudge on the start comes out at the end?",
+    comment="tanh, fifty times, starting from 0.5.\nHow much of a tiny nudge comes out: 0.9, 0.5 or 0.03?",
     answer=0.03,
     wrong=(
         ("one step's worth", 0.9, "That is about what one step lets through, and there are fifty of them."),
         ("half", 0.5, "Each step lets through a little less than all of it. Multiply fifty such factors."),
         ("nothing", 0.0, "It becomes small, but something always comes through."),
-        ("everything", 1.0, "Then tanh would change nothing. What does one step do to a small push?"),
+        ("everything", 1.0, "Then tanh would change nothing. What does one step do to a small nudge?"),
     ),
     hints=(
         "What does one step let through, when its input is about 0.3?",
