@@ -271,13 +271,18 @@ loss = F.cross_entropy(logits, target)
 result = loss
 """,
     "17_six_diamonds": VALUES + "y = Value(1.1)\nfor k in range(6):\n    a = y * 0.5\n    b = y + 1\n    y = a * b\nresult = y\n",
-    "18_loop_300": VALUES + "h = Value(1.0)\nw = Value(0.99)\nfor t in range(100):\n    h = (w * h + 0.01).tanh()\nresult = h\n",
+    "18_loop_300": TENSORS + """
+w, b = torch.tensor(0.9, requires_grad=True), torch.tensor(0.01, requires_grad=True)
+h = torch.tensor(1.0)
+for t in range(100):
+    h = torch.tanh(w * h + b)
+result = h ** 2
+""",
     "19_second_order": TENSORS + """
 x = torch.tensor(1.5, requires_grad=True)
 y = x ** 2 * x.sin()
 (dy,) = torch.autograd.grad(y, x, create_graph=True)
-d2 = dy.exp()
-result = dy
+result = dy ** 2
 """,
     "20_one_line": VALUES + """
 a, b, c, d = Value(2.0), Value(-3.0), Value(0.5), Value(1.5)
@@ -296,7 +301,7 @@ def view(name: str, width: int) -> Any:
     try:
         exec(compile(code, "program.py", "exec"), space)
         names = {k: v for k, v in space.items() if not k.startswith("_") and k != "result"}
-        made = graph(space["result"], names=names, second=name == "19_second_order")
+        made = graph(space["result"], names=names)
     finally:
         provenance.record_lines(False)
     made.step = sum(event["phase"] == "forward" for event in made.trace["steps"])

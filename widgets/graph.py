@@ -421,6 +421,11 @@ class GraphView(Fronted):
         if level == "operations" or getattr(self._subject, {"network": "network", "figure": "figured"}[level]):
             if level == "operations" and (self._folds is None or not self._subject.traced):
                 self._read_folds()
+            if (
+                level == "operations" and self._level == "network" and self._limit == LIMIT
+            ):  # all of them, down to the weights: somebody asked for them
+                folds = self._folds
+                self._open = folds.everything() if len(folds.nodes) <= MOST else folds.opening(MOST, at_most=True)
             self._level = level
             self._keeping_place()
 

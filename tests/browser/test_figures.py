@@ -233,3 +233,65 @@ def test_a_number_of_a_convolution_is_its_window_times_the_kernel(figure, settin
         assert sums.count() == (5 if settings and place == "first" else 10 if not settings else sums.count())
         page.keyboard.press("Escape")
         expect(page.locator(".mg-fm-drawer")).to_have_count(0)
+
+
+NETWORK = """
+import random
+from minigrad import Value
+random.seed(1)
+class Neuron:
+    def __init__(self, n):
+        self.w, self.b = [Value(random.uniform(-1, 1)) for _ in range(n)], Value(0.3)
+    def __call__(self, x):
+        return sum((w * a for w, a in zip(self.w, x)), self.b).tanh()
+class MLP:
+    def __init__(self):
+        self.layers = [[Neuron(3) for _ in range(4)], [Neuron(4)]]
+    def __call__(self, x):
+        for layer in self.layers:
+            x = [n(x) for n in layer]
+        return x[0]
+net = MLP()
+loss = sum((net(x) - y) ** 2 for x, y in (([2.0, 3.0, -1.0], 1.0), ([0.5, 1.0, 1.0], -1.0)))
+"""
+
+
+@pytest.mark.parametrize("width", [390, 831, 1280])
+def test_a_neuron_opens_to_one_multiplication(browser_context, tmp_path, width):
+    page = browser_context.new_page()
+    space = {"__name__": "program"}
+    linecache.cache["program.py"] = (len(NETWORK), None, NETWORK.splitlines(keepends=True), "program.py")
+    provenance.record_lines(True)
+    exec(compile(NETWORK, "program.py", "exec"), space)
+    view = graph(space["loss"], names={"net": space["net"], "loss": space["loss"]})
+    provenance.record_lines(False)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(view.save(tmp_path / "page.html").as_uri())
+    root, way = page.locator(".mg-root"), page.locator(".mg-crumbs")
+    root.focus()
+    page.keyboard.press("End")
+    page.locator("[data-cell='4']").focus()
+    page.keyboard.press("Enter")
+    product = page.locator("rect.mg-net-product")
+    expect(product).to_have_count(3)
+    product.nth(1).focus()
+    page.keyboard.press("Enter")
+    expect(way).to_contain_text("w[1] × x[1]")
+    panel = page.locator(".mg-net-multiplication")
+    expect(panel).to_have_count(1)
+    w, x = space["net"].layers[0][1].w[1].data, 3.0
+    said = " ".join(page.locator(".mg-net-svg text.mg-net-number").all_text_contents()).replace("−", "-")
+    assert f"{w:.2f} × 3 = {w * x:.2f}" in said and "∂/∂w[1] = x[1] = 3" in said and f"∂/∂x[1] = w[1] = {w:.2f}" in said
+    back = re.search(r"gradient (-?[\d.]+) comes back: \1 × 3 = (-?[\d.]+) to w\[1\]", said)
+    assert back and float(back[2]) == pytest.approx(float(back[1]) * x, rel=0.01)
+    box, texts = panel.bounding_box(), page.locator(".mg-net-svg text.mg-net-number.mg-net-left").all()
+    inside = [b for t in texts if (b := t.bounding_box()) and b["y"] > box["y"] and b["y"] < box["y"] + box["height"]]
+    assert len(inside) >= 6 and all(b["x"] + b["width"] <= box["x"] + box["width"] + 1 for b in inside)
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    expect(way).to_contain_text("neurons" if "neurons" in way.inner_text() else "1")
+    product.first.click(force=True)
+    expect(panel).to_have_count(1)
+    way.get_by_role("button").last.click()
+    expect(panel).to_have_count(0)
+    page.close()

@@ -188,7 +188,7 @@ function drawProduct(put, { network, sample, cell, sent }, { source, parameter, 
   const { x, y, w, h } = room;
   put("qb", "rect", { x, y, width: w, height: h, rx: 10, class: "mg-net-multiplication", "data-product": parameter });
   put("qt", "text", { x: x + 12, y: y + 20, class: "mg-net-name mg-net-left" }, `${wn} × ${xn}`);
-  const [lines, level] = [3 + (back || sent ? 3 : 0), w >= 330]; // level: the words stand beside the area
+  const [lines, level] = [3 + (back || sent ? 3 : 0), w >= 420]; // level: the words stand beside the area
   const side = Math.max(20, level ? Math.min(w - 300, h - 70, 150) : Math.min(w - 130, h - 62 - lines * 17, 150));
   const most = Math.max(Math.abs(weight), Math.abs(input)) || 1;
   const [a, b] = [weight, input].map((v) => Math.max(6, (Math.abs(v) / most) * side));
