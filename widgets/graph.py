@@ -605,6 +605,12 @@ class GraphView(Fronted):
             step, description=repr(self) if self._level != "operations" else to_text(self.shown_now())
         )
 
+    def wide_picture(self) -> str | None:
+        """Of a graph that folds more on a narrow page than on a wide one."""
+        if self._level != "operations" or len(self.shown_now()["nodes"]) > page.MOST:
+            return None
+        return self.svg(width=page.WIDE) if cast(Picture, self.picture)["w"] > page.WIDTH else None
+
     def drawing(self, width: float = page.WIDTH) -> export.Draw:
         """How the picture is drawn after some events, for a page of this width."""
         if self._level == "network":

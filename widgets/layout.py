@@ -52,6 +52,7 @@ PADDING = 22  # of a stage, both sides
 PAGE_WIDTH = (
     640.0  # of a picture on a page: in a notebook's narrow column, some 530 pixels, words of 11 pixels are still 9 high
 )
+WIDE = 1000.0  # and beside JupyterLab's list of files in a window of 1280, some 850 pixels
 # An input that each of many steps uses makes long wires. Where they pass this many columns all together, Graphviz is told to try less hard
 # (816 columns, 48 cards: 0.1 s instead of 0.5 s); beyond the second number it would take minutes, and the plain layout draws.
 SPANS_QUICK, SPANS = 600, 1500

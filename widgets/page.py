@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from minigrad.tracing.trace import Trace
 
 from .layout import PAGE_WIDTH as WIDTH
-from .layout import TALL, Framed, Mark, Picture, layout
+from .layout import TALL, WIDE, Framed, Mark, Picture, layout
 from .rows import narrower
 
-__all__ = ["WIDTH", "Scene", "choice", "fitting", "pictures"]
+__all__ = ["MOST", "WIDE", "WIDTH", "Scene", "choice", "fitting", "pictures"]
 
 MOST = 24  # more cards than these never fit, and are not laid out
 

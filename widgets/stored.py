@@ -39,16 +39,28 @@ NOTE = (
 _PICTURE = re.compile(r"<img class='mg-picture' alt='[^']*' src='data:image/svg\+xml;charset=utf-8,([^']*)'")
 
 
-def still(svg: str | None, text: str, html: str | None = None) -> str:
-    """The still picture: the view's own HTML, else an <img> (hosts remove inline SVG from notebooks they do not trust), else the words."""
+ROOM = 1200  # pixels of a window, from which on the notebook beside a list of files has room for a wide picture
+
+
+def still(svg: str | None, text: str, html: str | None = None, wide: str | None = None, moves: bool = True) -> str:
+    """The still picture: the view's own HTML, else an <img> (hosts remove inline SVG from notebooks they do not trust), else the words.
+
+    wide: the picture for wide windows. moves: can a reader do something with it after its cell has run?"""
     if html:
         inside = html
     elif svg:
-        address, words = _quoted(svg.replace("%", "%25").replace("#", "%23")), _quoted(text)
-        inside = f"<img class='mg-picture' alt='{words}' src='data:image/svg+xml;charset=utf-8,{address}' style='max-width:100%'>"
+        inside = f"<img class='mg-picture' alt='{_quoted(text)}' src='{_address(svg)}' style='max-width:100%'>"
+        if wide and wide != svg:  # an address in a srcset ends at the first blank
+            source = _address(wide).replace(" ", "%20").replace("\n", "%0A")
+            inside = f"<picture><source media='(min-width:{ROOM}px)' srcset='{source}'>{inside}</picture>"
     else:
         inside = f"<pre>{escape(text)}</pre>"
-    return f"<div class='mg-stored'><style>{STYLE}</style>{inside}{NOTE}</div>"
+    note = NOTE if moves and (svg or html) else ""
+    return f"<div class='mg-stored'><style>{STYLE}</style>{inside}{note}</div>"
+
+
+def _address(svg: str) -> str:
+    return "data:image/svg+xml;charset=utf-8," + _quoted(svg.replace("%", "%25").replace("#", "%23"))
 
 
 def _quoted(text: str) -> str:
@@ -65,12 +77,21 @@ def picture_of(html: str) -> str | None:
 class Stored:
     """Mix-in for a widget with `_repr_mimebundle_`: display its stored picture, and the live view below."""
 
+    def wide_picture(self) -> str | None:
+        """The picture as SVG for a wide window, if it is another one there."""
+        return None
+
+    def moves(self) -> bool:
+        """Has the live view something to step, slide or press?"""
+        return True
+
     def _ipython_display_(self) -> None:
         bundle = self._repr_mimebundle_()  # type: ignore[attr-defined]
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         live = {WIDGET: data[WIDGET]} if WIDGET in data else {}
         rest: dict[str, Any] = {mime: value for mime, value in data.items() if mime not in (WIDGET, SVG)}
-        rest["text/html"] = still(data.get(SVG), data.get("text/plain", ""), data.get("text/html"))
+        wide = self.wide_picture()
+        rest["text/html"] = still(data.get(SVG), data.get("text/plain", ""), data.get("text/html"), wide, self.moves())
         publish_display_data(rest, metadata)
         if live:
             publish_display_data(live, metadata)

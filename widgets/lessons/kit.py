@@ -432,6 +432,10 @@ class Figure:
         """The picture for a page without a kernel."""
         return self.draw()
 
+    def wide(self) -> str | None:
+        """The same for a wide window, if it is another picture there."""
+        return None
+
     def sentence(self) -> str:
         """The text of the picture, announced by screen readers when it changes. A Verdict colours it."""
         raise NotImplementedError
@@ -509,6 +513,12 @@ class LessonView(Fronted):
 
     def picture(self) -> str:
         return self.figure.still()
+
+    def wide_picture(self) -> str | None:
+        return self.figure.wide()
+
+    def moves(self) -> bool:
+        return bool(self.children or self.film) or any(self.scene[k] for k in ("controls", "buttons", "table", "code"))
 
     def text(self) -> str:
         return self.figure.text()

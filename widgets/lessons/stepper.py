@@ -261,7 +261,13 @@ class stepper(Figure):
         return self.text().splitlines()[-1]
 
     def still(self) -> str:
-        trace, picture = page.fitting(lambda cards: None, (self.graph.trace, (), None), page.WIDTH, self.graph.picture)
+        return self._drawn(page.WIDTH)
+
+    def wide(self) -> str | None:
+        return self._drawn(page.WIDE)
+
+    def _drawn(self, width: float) -> str:
+        trace, picture = page.fitting(lambda cards: None, (self.graph.trace, (), None), width, self.graph.picture)
         return static.svg(trace, picture, self._known())
 
     def text(self) -> str:
