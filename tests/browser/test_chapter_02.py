@@ -39,6 +39,7 @@ def grow_by_mouse_and_add_a_line(chapter):
     field.fill("d = (")
     field.press("Enter")
     expect(box.get_by_role("status")).to_contain_text("cannot read")
+    expect(field).to_have_value("d = (")  # there to be corrected
 
 
 def step_by_keyboard(chapter):

@@ -46,6 +46,7 @@ def test_by_keyboard_and_mouse(open_notebook):
     field.press("Enter")
     expect(words).to_contain_text("a1 has other signs than letters. The picture still shows what it showed before.")
     expect(box).to_have_attribute("data-mood", "bad")
+    expect(field).to_have_value("a1")  # there to be corrected
     expect(box.locator("svg text").first).to_have_text("2 × 8 = 16, two, ab")
 
     box.get_by_role("button", name="seven").click()

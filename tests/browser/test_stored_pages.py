@@ -10,6 +10,9 @@ IMAGES = """() => [...document.querySelectorAll('.mg-stored img')].map(image => 
     const [own, column] = [image, image.closest('.jp-OutputArea-output')].map(e => e.getBoundingClientRect());
     return {drawn: image.complete && image.naturalWidth > 0, wide: own.width, over: own.right - column.right}; })"""
 
+GRAPHS = """() => [...document.querySelectorAll('.mg-stored picture img')].map(image => ({
+    natural: image.naturalWidth, high: image.naturalHeight, wide: image.getBoundingClientRect().width}))"""
+
 
 @pytest.mark.parametrize(
     "notebook", part(["02_the_graph.ipynb", "05_build_the_engine.ipynb"], 0, always=["05_build_the_engine.ipynb"])
@@ -24,5 +27,13 @@ def test_stored_pictures_fit_the_column(open_notebook, notebook):
     images = nb.page.evaluate(IMAGES)
     assert len(images) > 5 and all(image["drawn"] and image["wide"] > 300 for image in images)
     assert max(image["over"] for image in images) < 1
+    narrow = nb.page.evaluate(GRAPHS)
+    nb.page.set_viewport_size({"width": 1280, "height": 800})
+    nb.page.wait_for_function(f"narrow => JSON.stringify(({GRAPHS})()) !== JSON.stringify(narrow)", arg=narrow)
+    for before, now in zip(
+        narrow, nb.page.evaluate(GRAPHS), strict=True
+    ):  # fewer rows where there is room, and words of 9 pixels
+        assert before["natural"] <= 680 < now["natural"] and now["high"] < 0.8 * before["high"], (before, now)
+        assert now["wide"] >= 0.8 * now["natural"]
     for theme in nb.themes():
         nb.shot(f"stored-{notebook[:2]}-{theme}")

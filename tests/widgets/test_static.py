@@ -2,14 +2,17 @@
 
 import re
 import xml.etree.ElementTree as ET
+from html import unescape
+from urllib.parse import unquote
 
 import pytest
 
 import minigrad as torch
 from minigrad import Value
 from minigrad.tracing.trace import to_text
-from widgets import graph
+from widgets import graph, lessons, stored
 from widgets.static import badge
+from widgets.stored import picture_of
 
 
 def view(**kw):
@@ -158,3 +161,43 @@ def test_a_view_says_of_what_and_which_version():
     assert {badge(v.trace, n) for n in views} == {"view of a_long_n…, version 1"}, "never v1, which is a name"
     assert {badge(v.trace, n, 4, False) for n in views} == {"view of a_l…"}
     assert "view of a_long_n…" in said
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    """The HTML that a notebook stores of a view."""
+    shown = []
+    monkeypatch.setattr(stored, "publish_display_data", lambda data, metadata=None: shown.append(data))
+
+    def html(view):
+        shown.clear()
+        view._ipython_display_()
+        return shown[0]["text/html"]
+
+    return html
+
+
+def test_a_wide_window_shows_a_graph_in_as_few_rows_as_the_live_view(displayed):
+    """The lecture's diamond needs 850 pixels: two rows on a narrow page, one where there is room. A small graph is the same on both."""
+    a, b = Value(2.0), Value(3.0)
+    c, d = a + b, a * b
+    y = (c + d) + c * d
+    html = displayed(graph(y, names={"a": a, "b": b, "c": c, "d": d, "y": y}))
+    (wide,) = re.findall(
+        r"<source media='\(min-width:1200px\)' srcset='data:image/svg\+xml;charset=utf-8,([^' ]*)'", html
+    )
+    sizes = [[float(n) for n in re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', s).groups()]
+             for s in (picture_of(html), unescape(unquote(wide)))]  # fmt: skip
+    assert sizes[0][0] <= 680 < sizes[1][0] and sizes[1][1] < 0.8 * sizes[0][1], sizes
+    assert html.index("<source") < html.index("<img class='mg-picture'")
+    x = Value(3.0)
+    assert "<source" not in displayed(graph(x * x, names={"x": x}))
+    assert "<source" in displayed(lessons.stepper())
+
+
+def test_only_a_picture_that_moves_says_so(displayed):
+    assert [
+        stored.NOTE in displayed(lesson) for lesson in (lessons.fit_line(), lessons.order_game(), lessons.stepper())
+    ] == [True] * 3
+    still = lessons.recap(1), lessons.fit_line(points="none")
+    assert [stored.NOTE in displayed(lesson) for lesson in still] == [False] * 2

@@ -492,7 +492,8 @@ class Lesson {
     return {
       row: h("div", { class: `mg-control mg-control-text${c.narrow ? " mg-control-narrow" : ""}` }, name, field),
       update: (now) => {
-        if (now.value === known && document.activeElement === field) return; // it was refused, or is being written
+        if (now.value === known && document.activeElement === field) return; // it is being written
+        if (this.root.dataset.mood === "bad" && field.value === known) return; // it was refused: there is something to correct
         field.value = known = now.value;
       },
     };
