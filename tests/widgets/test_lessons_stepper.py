@@ -8,6 +8,7 @@ import pytest
 from minigrad import Value, scalar
 from widgets.lessons import stepper
 from widgets.lessons.stepper import parse
+from widgets.view import files
 
 
 def node(lesson, label):
@@ -99,6 +100,12 @@ def test_functions_have_the_learners_lines_too():
         sources = [n["source"] for n in stepper(program).figure.graph.trace["nodes"] if n["source"]]
         assert {s["text"] for s in sources} == lines
         assert all(s["cell"].startswith("your program") for s in sources)
+
+
+def test_a_first_look_is_one_on_a_page_too():
+    """Chapter 0's, stored to move before any cell has run: it had the ledger, and lost it when its cell ran."""
+    assert files.alone(stepper("x*x", brief=True).figure.graph)["brief"] is True
+    assert "brief" not in files.alone(stepper("x*x").figure.graph)
 
 
 def test_a_slider_moves_the_graph_that_is_shown():

@@ -72,4 +72,6 @@ def alone(view: Any) -> dict[str, Any]:
     state = {name: getattr(view, name) for name in STATE} | {"trace": sent(view.trace), "standalone": True}
     if view.picture["cards"]:
         state["picture"] = {**view.picture, "wraps": view.narrower()}
+    if view.has_trait("brief"):  # a first look
+        state["brief"] = view.brief
     return state
