@@ -63,7 +63,7 @@ def test_words_of_the_glossary_lead_there_once():
     terms = words.Terms("05_build_the_engine", {"glossary"})
     text = ("# The chain rule\n\nThe **chain rule** and `leaf`, $leaf$, x.leaf and [a leaf](x). A leaf, a leaf-like thing.\n\n"
             "```python\ngraph leaf\n```\nA chain rule.")  # fmt: skip
-    means = dict(re.findall(r'<small class="mg-side"><b>(.*?)</b> (.*?)</small>', noted := terms.link(text)))
+    means = dict(re.findall(r'<small class="mg-margin"><b>(.*?)</b> (.*?)</small>', noted := terms.link(text)))
     assert means == {
         "chain rule": "Multiply the local derivatives along a path, and add where paths meet."
     }  # one for each paragraph

@@ -168,7 +168,7 @@ def figure(output: NotebookNode, ran: NotebookNode | None, live: Path, lessons: 
     (live / name).write_text(svg, encoding="utf-8")
     size = "".join(re.findall(r' (?:width|height)="[\d.]+"', svg[: svg.find(">")]))
     width = float((re.search(r'width="([\d.]+)"', size) or [0, 0])[1])
-    least = f' style="--least: {0.8 * width:.0f}px"' if width > PLOT else ""  # as small as a lesson gets (lesson.js)
+    least = f' style="--least: {0.84 * width:.0f}px"' if width > PLOT else ""  # as small as a lesson gets (lesson.js)
     about = (ran or {}).get("data", {}).get(MIME, {})
     if "lesson" in about or "graph" in about:
         lessons.append(about)

@@ -143,7 +143,7 @@ def under_title(text: str) -> str:
     return "".join(part if part.startswith("```") else re.sub(r"^# ", "## ", part, flags=re.M) for part in parts)
 
 
-SIDE = '<small class="mg-side">'
+SIDE = '<small class="mg-margin">'
 
 
 class Terms:

@@ -24,7 +24,7 @@ const PACE = 900; // milliseconds between two moments that the kernel draws
 const FRAME = 110; // and of a film
 const CALM = 700; // the same where motion is to be reduced
 const SHAKE = [0, -5, 5, -5, 5, 0].map((x) => ({ transform: `translateX(${x}px)` }));
-const ROOM = [0.8, 1.2]; // how far a figure shrinks before it scrolls, and how far it grows: words of 12.5 px stay at 10
+const ROOM = [0.84, 1.2]; // how far a figure shrinks before it scrolls, and how far it grows: words of 12 px stay at 10
 
 /** A position of a slider in percent, for the coloured part of its track. @param {Control} c */
 const filled = (c) => `${(100 * (c.value - (c.min ?? 0))) / ((c.max ?? 1) - (c.min ?? 0) || 1)}%`;
