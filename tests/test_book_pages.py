@@ -174,7 +174,7 @@ def test_a_lesson_that_cannot_be_recorded_says_so(tmp_path):
         "display_data", {"image/svg+xml": "<svg></svg>", "text/plain": "words", record.MIME: about | {"key": ""}}
     )
     html = book.figure(output, output, tmp_path, []).data["text/html"]
-    assert "data-live" not in html and "This picture is still; run the cell" in html
+    assert "data-live" not in html and "This picture is still; press ▶" in html
 
 
 def test_an_error_in_a_chapter_stops_the_build(tmp_path):
