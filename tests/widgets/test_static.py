@@ -10,7 +10,7 @@ import pytest
 import minigrad as torch
 from minigrad import Value
 from minigrad.tracing.trace import to_text
-from widgets import graph, lessons, stored
+from widgets import graph, lessons, static, stored
 from widgets.static import badge
 from widgets.stored import picture_of
 
@@ -206,3 +206,14 @@ def test_only_a_picture_that_moves_says_so(displayed):
     ] == [True] * 3
     still = lessons.recap(1), lessons.fit_line(points="none")
     assert [stored.NOTE in displayed(lesson) for lesson in still] == [False] * 2
+
+
+def test_the_frame_lies_inside_of_the_picture():
+    """It was half a pixel too wide at widths such as 774.5, and lost its right side."""
+    v = view()
+    for width in (774.4, 774.5, 774.6, 775.5):
+        drawn = static.svg(v.trace, {**v.picture, "w": width, "h": width}, 1)
+        outer, frame = (
+            re.search(rf'<{tag}[^>]* width="(\d+)" height="(\d+)"', drawn).groups() for tag in ("svg", "rect")
+        )
+        assert [int(n) - 1 for n in outer] == [int(n) for n in frame], width
