@@ -309,8 +309,9 @@ def shorter_names(trace: Trace, frames: Sequence[Framed]) -> dict[int, str]:
 
 def _slim(node: Node, name: str) -> Card:
     """A card of three short lines: its name, its value, its gradient."""
-    width = min(SLIM_MAX, max(SLIM_MIN, 2 * SLIM_PAD + NAME_CHAR * len(name)))
-    height = LOW if node["kind"] == "constant" else SLIM
+    constant = node["kind"] == "constant"
+    width = min(SLIM_MAX, max(36.0 if constant else SLIM_MIN, 2 * SLIM_PAD + NAME_CHAR * len(name)))
+    height = LOW if constant else SLIM
     name, sign = shorten(name, int((width - 2 * SLIM_PAD + 0.1) / NAME_CHAR)), STALE[:1] if stale(node) else ""
     width += 16.0 if sign else 0.0
     return Card(id=node["id"], x=0, y=0, w=round(width, 1), h=height, name=name, expr=sign, flat=True, slim=True)

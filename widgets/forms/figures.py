@@ -1397,7 +1397,7 @@ class LaneFigure(LayersFigure):
             return
         xs = [round(x, 1) for _, x in on_lane]
         said = f"size of ∂{short(o.name(o.finder.root))} along the lane, log scale"
-        self.text(max(0.0, xs[0] - 20), y - 14, said, "s")
+        self.text(max(0.0, min(xs[0] - 20, self.w - SANS * len(said) - 8)), y - 14, said, "s")
         wide = min(22.0, (xs[-1] - xs[0]) / len(xs) * 0.5)
         left = min(xs[0] - 14, 36.0)
         self.sign("norms", left, y, on_lane[-1][0], w=xs[-1] + wide - left, h=52, xs=xs, nodes=[[n for n, _ in on_lane]],
@@ -1513,5 +1513,5 @@ class LaneFigure(LayersFigure):
             way = p("M", x2 - 30, mid, "H", w - 96) if self.ends else p("M", from_, y - 36, "V", mid, "H", w - 96)
             self.wire(way, before, o.finder.root)
             self.loss(w - 94, y + t * c / 2, 90)
-        lane = [f.start, *(f.links[row[-1]].add for row in rows)]
-        self._norms([(n, 64 + (w - 96) * k / len(rows)) for k, n in enumerate(lane)], self.h + 36)
+        lane = [n for n in (f.start, *(f.links[row[-1]].add for row in rows)) if o.finder.live[n]]
+        self._norms([(n, 64 + (w - 96) * k / max(1, len(lane) - 1)) for k, n in enumerate(lane)], self.h + 36)
