@@ -133,11 +133,11 @@ def svg(trace: Trace, picture: Picture, step: int | None = None, description: st
     width = max(least, picture["w"], min(width, max(36 + 8.2 * min(len(foot), 90), 36 + 9.1 * len(title))))
     words = textwrap.wrap(foot, int((width - 36) / 7.7)) or [""]
     height = picture["h"] + HEAD + FOOT + 20 * (max(lines, len(words)) - 1)
-    width, height = round(width), round(height)
+    wide, high = round(width), round(height)
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" role="img">',
         f"<title>{escape('computation graph of ' + title)}</title><desc>{escape(description or foot)}</desc><style>{STYLE}</style>",
-        f'<rect class="g" x=".5" y=".5" width="{width - 1}" height="{height - 1}" rx="12"/>',
+        f'<rect class="g" x=".5" y=".5" width="{wide - 1}" height="{high - 1}" rx="12"/>',
         f'<text class="t" x="18" y="28">{escape(shorten(title, int((width - 36) / 9.1)))}</text>',
         f'<g transform="translate({(width - picture["w"]) / 2:.1f},{HEAD})">',
     ]
