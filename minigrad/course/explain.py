@@ -1,6 +1,6 @@
 """For each chapter a question to be answered in two sentences, a good answer, and three weaker ones to compare with.
 
-Nothing is graded: learners tick which ideas their own text has, and an instructor can read the text in the notebook. What does not live
+Nothing is graded: learners tick which ideas their own text has, and instructors find the texts in explanations.html. What does not live
 here: when the answers are shown (`check.explain` in checking.py).
 """
 

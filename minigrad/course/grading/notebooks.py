@@ -21,9 +21,11 @@ from typing import Any
 from ..claims import Claim, read_claim
 from ..exercise import Exercise
 from ..exercises import exercises
+from ..explain import QUESTIONS
 from .submissions import CANVAS
 
 MOST_CELLS = 20_000
+LONGEST_TEXT = 2_000  # characters of an explanation
 # As browsers, JupyterLab and Canvas name one
 COPY = re.compile(r"(.*?)(?:[ _]?\((\d+)\)|[ _-]?Copy(\d*)|-(\d{1,2}))?\.ipynb", re.I | re.S)
 
@@ -305,6 +307,18 @@ class Book:
     answers: dict[str, Answer]
     claims: dict[str, Claim] = field(default_factory=dict)  # by exercise: the last verdict of `check` in the notebook
     content: str = ""  # a hash of its cells with their outputs
+    explained: dict[str, str] = field(default_factory=dict)  # by chapter: what was handed to `check.explain`
+
+
+def explained(nb: Notebook) -> dict[str, str]:
+    """By chapter the text that a notebook hands to `check.explain`."""
+    texts = {}
+    for node in (node for cell in nb.cells for part in cell.body for node in ast.walk(part)):
+        match node:
+            case ast.Call(ast.Attribute(attr="explain"), [ast.Constant(str(chapter)), ast.Constant(str(text))]):
+                if chapter in QUESTIONS and text.strip():
+                    texts[chapter] = text.strip()[:LONGEST_TEXT]
+    return texts
 
 
 def find_answer(ex: Exercise, nb: Notebook) -> Answer | None:

@@ -287,6 +287,8 @@ def summary(c: Class, links: Mapping[str, str]) -> str:
                      "Choose with <code>-e</code> what counts.</p>")  # fmt: skip
     if any(g.get("behaviour") for row in c.rows for g in row.grades.values()):
         parts.append('<p><a href="groups.html">Wrong answers that do the same</a> can be marked together.</p>')
+    if any(row.explained for row in c.rows):
+        parts.append('<p>What the class <a href="explanations.html">wrote in its own words</a>, to be read.</p>')
     parts += [
         _by_hand(c, links),
         _spread(c, graded),

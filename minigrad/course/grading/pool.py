@@ -60,6 +60,7 @@ def grade_submission(task: Task, setting: Setting) -> dict[str, Any]:
     isolation = answer_server(setting).isolation if answers else {}
     return {"student": task.student, "fingerprint": task.fingerprint, "state": "graded" if grades else "ungraded", "problems": problems,
             "lms": dict(task.lms), "isolation": isolation, "grades": grades, "unsure": sorted(unsure), "less": bool(less),
+            "explained": {chapter: text for book in sorted(books, key=lambda b: b.when) for chapter, text in book.explained.items()},
             "files": {b.content: b.name for b in books if any(a.tried and a.source for a in b.answers.values())}}  # fmt: skip
 
 

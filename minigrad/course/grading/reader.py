@@ -18,7 +18,7 @@ from typing import Any
 from ..claims import Claim
 from ..exercises import exercises
 from . import sandbox
-from .notebooks import Answer, Book, Notebook, find_answer, read_notebook, strange, unclear
+from .notebooks import Answer, Book, Notebook, explained, find_answer, read_notebook, strange, unclear
 from .server import Box, ForkServer, fork, serve, write_all
 from .submissions import Source, expand, printable
 
@@ -70,7 +70,9 @@ def _book_of(b: Mapping[str, Any]) -> Book:
     """JSON has lists only."""
     lists = ("helpers", "after", "shingles", "lines")
     answers = {id: Answer(**{**a, **{name: tuple(a[name]) for name in lists}}) for id, a in b["answers"].items()}
-    return Book(b["name"], b["when"], answers, {id: Claim(**c) for id, c in b["claims"].items()}, b["content"])
+    return Book(
+        b["name"], b["when"], answers, {id: Claim(**c) for id, c in b["claims"].items()}, b["content"], b["explained"]
+    )
 
 
 # ---- the server's side ----------------------------------------------------------------------------------------------------------------
@@ -142,4 +144,5 @@ def _book(data: bytes, name: str, when: float, ids: Sequence[str]) -> tuple[Book
             answers[id] = replace(answer, doubt=printable(answer.doubt), where=printable(answer.where))
     sentence = "" if answers else strange(nb, [exercises[id] for id in ids])
     claims = {claim.exercise: claim for cell in nb.cells for claim in cell.claims if claim.exercise in answers}
-    return Book(printable(name), when, answers, claims, nb.content), [sentence] if sentence else []
+    texts = {chapter: "\n".join(map(printable, text.splitlines())) for chapter, text in explained(nb).items()}
+    return Book(printable(name), when, answers, claims, nb.content, texts), [sentence] if sentence else []

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..exercises import exercises
+from .explanations import explanations_page
 from .files import replace
 from .groups import groups_page
 from .pages import feedback, summary
@@ -44,5 +45,6 @@ def write_report(
             old.unlink()
     links = {s: f"feedback/{n}.html" for s, n in names.items()}
     replace(out / "groups.html", groups_page(full, links))
+    replace(out / "explanations.html", explanations_page(full, links))
     replace(out / "summary.html", summary(full, links))
     return list(full.complaints)

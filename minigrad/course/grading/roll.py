@@ -44,6 +44,9 @@ class RosterRow:
     # Exercises and chapters on which the instructor has not decided; "*" for all of it
     unsure: set[str] = field(default_factory=set)
     less: bool = False  # the notebook's check gave more points to an answer than the grader
+    explained: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by chapter: a text of the student's, which nobody grades
 
     @property
     def total(self) -> float | None:
@@ -187,7 +190,8 @@ def join(
     """
     rows = [
         RosterRow(r["student"], r["state"], r["lms"], r["grades"], list(r["problems"]), r["isolation"],
-            {id: grade["points"] for id, grade in r["grades"].items()}, unsure=set(r.get("unsure", ())), less=bool(r.get("less")))
+            {id: grade["points"] for id, grade in r["grades"].items()}, unsure=set(r.get("unsure", ())), less=bool(r.get("less")),
+            explained=r.get("explained", {}))
         for r in records
     ]  # fmt: skip
     by_name: dict[str, RosterRow] = {composed(row.student): row for row in rows}
