@@ -238,3 +238,21 @@ def test_a_branch_of_heads_shows_each_of_them_and_the_gradients_along_the_lane_a
     end = picture.svg(figure, len(figure.trace["steps"]), w=831)
     assert end.count('class="no"') == 2 and not picture.svg(figure, 1, w=831).count('class="no"')
     assert [s["t"] for s in figure.plan["figures"][-1]["signs"] if s["kind"] == "branch"] == ["attention", "ffwd"]
+
+
+def test_rows_that_are_looked_up_stand_below_their_table_and_a_norm_below_what_it_scales_by():
+    code = "emb = nn.Embedding(7, 5)\nnet = nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 3))\n"
+    code += "x = emb(torch.tensor([1, 4, 2]))\nloss = F.cross_entropy(net(x), torch.tensor([0, 2, 1]))\n"
+    space = run(code)
+    recording = TensorRecording(space["loss"], space)
+    figure = plan.find(recording, recording.trace())
+    name = {i: n["name"] for i, n in enumerate(figure.plan["nodes"])}
+    for drawn in figure.plan["figures"]:
+        inside(drawn)
+        assert "emb.weight" in [name[s["n"]] for s in drawn["sheets"]], drawn["w"]
+    wide = {name[s["n"]]: s for s in figure.plan["figures"][-1]["sheets"]}
+    table, rows = wide["emb.weight"], wide["x"]
+    assert (table["x"], table["cw"], table["c"]) == (rows["x"], rows["cw"], rows["c"]) and table["y"] < rows["y"]
+    assert {"net[1].weight", "net[1].bias"} <= set(wide) and wide["net[1].weight"]["x"] == wide["net[1]"]["x"]
+    (way,) = [w for w in figure.plan["figures"][-1]["wires"] if name[w["a"]] == "emb.weight"]
+    assert name[way["b"]] == "x"

@@ -612,8 +612,29 @@ class LayersFigure(Draw):
         first = self.columns[0][0]
         self.rows = o.shapes[first][-2] if len(o.shapes[first]) > 1 else 1
         self.classes = o.shapes[loss.logits][-1] if loss else 0
-        self.tallest = max((o.shapes[x.factor][-2] for _, x, _ in self.columns if x and x.kind == "linear"), default=0)
+        self.table = self._table(first)
+        tall = [o.shapes[x.factor][-2] for _, x, _ in self.columns if x and x.kind == "linear"]
+        tall += [2 * len(self._scales(x)) for _, x, _ in self.columns if x and x.kind == "norm"]
+        self.tallest = max([*tall, o.shapes[self.table][0] if self.table >= 0 else 0], default=0)
         self.place()
+
+    def _table(self, first: int) -> int:
+        """The embedding that the first sheet's rows were looked up in, if it is no higher than a weight may be; or -1."""
+        finder = self.o.finder
+        made = finder.peel(first)
+        below = [finder.peel(i) for i in finder.parents[made] if finder.functions[made] in ("embedding", "index")]
+        found = [i for i in below if finder.parameter(i) and len(self.o.shapes[i]) == 2 and self.o.shapes[i][0] <= 32]
+        return found[0] if found and self.o.shapes[found[0]][1] <= self.o.shapes[first][-1] else -1
+
+    def _scales(self, layer: Layer) -> list[int]:
+        """What a norm scales and shifts each column by."""
+        finder = self.o.finder
+        of = [i for i in finder.parents[layer.op] if finder.parameter(finder.peel(i))]
+        return [
+            i
+            for i in of
+            if self.o.shapes[i][-1:] == self.o.shapes[layer.op][-1:] and product(self.o.shapes[i][:-1]) == 1
+        ]
 
     def _columns(self, f: Layers) -> list[tuple[int, Layer | None, str]]:
         """Sheet, layer and name of each column; a bias belongs to the product before it."""
@@ -662,7 +683,7 @@ class LayersFigure(Draw):
     def place(self) -> None:
         if len(self.columns) > 3 and self.total(9) > self.w - 8:
             return self.downwards()
-        rows, tall = self.rows, self.tallest
+        o, rows, tall = self.o, self.rows, self.tallest
         c = largest(lambda c: 1e9 if (rows + tall + 3) * c > 430 and c > 4 else self.total(c), self.w - 8)
         gap = self.GAP + min(34.0, max(0.0, (self.w - 8 - self.total(c)) / (len(self.columns) + 1)))
         y = 24 + (tall + 1) * c + 42 + (0 if tall else -30)
@@ -676,6 +697,11 @@ class LayersFigure(Draw):
         )
         for k, (n, layer, name) in enumerate(self.columns):
             here = self.sheet(n, x, y, c, label=name)
+            if not before and self.table >= 0:  # rows looked up: its columns stand above theirs
+                rows_, _ = o.shapes[self.table]
+                label = short(o.name(self.table)).split(".")[-1] if long_ else short(o.name(self.table))
+                above = self.sheet(self.table, x, y - 30 - rows_ * c, c, label=label, sub="", alone=True)
+                self.wire(p("M", above.centre, y - 26, "V", y - 18), self.table, o.finder.peel(n))
             if before and layer:
                 self.wire(p("M", before.right + 3, mid, "H", here.x - 4), before.n, layer.op)
                 self._above(layer, here, y, c, long_)
@@ -705,6 +731,12 @@ class LayersFigure(Draw):
             self.wire(p("M", here.centre, y - 26, "V", y - 18), layer.factor, layer.op)
         elif layer.kind == "activation":
             self.sign("curve", here.centre, y - 52, layer.op, t=layer.function)
+        elif layer.kind == "norm":
+            for k, i in enumerate(self._scales(layer)[::-1]):
+                name = short(o.name(i)).split(".")[-1]
+                self.sheet(i, here.x, y - 28 - c - k * (c + 20), c, label=name, sub="", alone=True)
+                if not k:
+                    self.wire(p("M", here.centre, y - 26, "V", y - 18), i, layer.op)
 
     def probabilities(self, x: float, y: float, c: float, rows: int, before: Place | None, near: float = 56) -> None:
         """Softmax rows against their targets, a bar for each row, and the loss."""
@@ -759,6 +791,13 @@ class LayersFigure(Draw):
         before: Place | None = None
         for n, layer, name in self.columns:
             tall = self.rows
+            if self.table >= 0 and not before:
+                r, k = o.shapes[self.table]
+                at, called = self.w - 8 - k * c, short(o.name(self.table)).split(".")[-1]
+                self.sheet(self.table, at, y, c, label=called, sub="", right=True, alone=True)
+                way = p("M", at - 4, y + min(r, self.rows) * c / 2, "H", 4 + o.shapes[n][-1] * c + 4)
+                self.wire(way, self.table, o.finder.peel(n))
+                tall = max(tall, r)
             if layer and layer.kind == "linear":
                 r, k = o.shapes[layer.factor][-2:]
                 self.sheet(
