@@ -24,6 +24,7 @@ PRODUCTS = frozenset("mm matmul bmm addmm linear baddbmm".split())
 ACTIVATIONS = frozenset("tanh relu gelu sigmoid silu leaky_relu elu softplus exp neg".split())
 NORMS = frozenset("native_layer_norm layer_norm rms_norm native_batch_norm batch_norm".split())
 # Scores and softmax, element by element
+PLAIN = frozenset("add sub mul div pow sqrt rsqrt square mean var std sum".split())  # that a norm is written in
 BETWEEN = frozenset("mul div masked_fill where add sub dropout native_dropout".split())
 TURNS = 3  # a recurrence has at least so many
 
@@ -40,6 +41,7 @@ class Layer:
     weight: int = -1  # the parameter
     factor: int = -1  # the weight as the product reads it, perhaps transposed
     bias: int = -1
+    inner: list[int] = field(default_factory=list)  # of a norm written in plain operations: the others of them
 
 
 @dataclass
@@ -473,10 +475,12 @@ class Finder:
         """Back from `end` as long as each has one user."""
         out: list[Layer] = []
         i = end
-        while (op := self.peel(i)) in among and (layer := self._layer(op, i)):
+        while (op := self.peel(i)) in among and (
+            layer := self._layer(op, i) or (None if out else self._softmax(op, i))
+        ):
             out.append(layer)
             i = layer.x
-            if len(self.users[i]) != 1 and self.operation(i):
+            if len(self.users[i]) != 1 and self.operation(i) and not set(self.users[i]) <= {*layer.inner, layer.op}:
                 break
         out.reverse()
         return Layers(out[0].x, out) if any(x.kind in ("linear", "conv") for x in out) else None
@@ -512,7 +516,38 @@ class Finder:
             return Layer("conv", op, out, data[0], f, weight=params[0], bias=params[1] if len(params) > 1 else -1)
         if "pool" in f and len(data) == 1:
             return Layer("pool", op, out, data[0], f)
-        return None
+        return self._normed(op, out)
+
+    def _softmax(self, op: int, out: int) -> Layer | None:
+        """Probabilities at the end of a chain, also in plain operations."""
+        logits, inner = self._exponents(op)
+        if logits < 0 or not self.operation(logits) or self.shape(logits) != self.shape(op):
+            return None
+        return Layer("activation", op, out, logits, "softmax", inner=sorted(inner))
+
+    def _normed(self, op: int, out: int) -> Layer | None:
+        """A norm in plain operations: (x - x.mean(0)) / x.std(0), perhaps scaled and shifted by parameters; x has no other door."""
+        seen, todo = {op}, [op]
+        while todo:
+            for p in self.parents[todo.pop()]:
+                if self.operation(p) and p not in seen and (self.functions[p] in PLAIN or self.free(p)):
+                    seen.add(p)
+                    todo.append(p)
+        shape = self.shape(op)
+        means = [self.peel(self.parents[i][0]) for i in seen if self.functions[i] == "mean"]
+        x = min((i for i in means if self.shape(i) == shape and len(shape) > 1), default=-1)
+        if x < 0 or not self.operation(x) or self.functions[op] not in PLAIN:
+            return None
+        inner = {i for i in seen if self.depends(i, x) and i != x}
+        names = {self.functions[i] for i in inner}
+        given = {p for i in inner for p in self.parents[i]} - inner - {x}
+        closed = all(set(self.users[i]) <= inner for i in (inner - {op}) | {x})
+        leaves = all(self.parameter(self.peel(p)) or self.nodes[p]["kind"] == "constant" for p in given)
+        if op not in inner or not closed or not leaves or not names & {"std", "var", "sqrt", "rsqrt", "pow"}:
+            return None
+        if not names & {"sub", "add"} or not names & {"div", "mul"}:
+            return None
+        return Layer("norm", op, out, x, "norm", inner=sorted(inner - {op}))
 
     def _product(self, op: int, out: int, params: list[int], data: list[int]) -> Layer | None:
         parents = self.parents[op]
@@ -541,7 +576,12 @@ class Finder:
         """The forms of the whole program; None if it has none, or if that is not certain."""
         loss = self.loss()
         end = loss.logits if loss else self.root
-        while not loss and self.operation(end) and self.functions[self.peel(end)] not in PRODUCTS | ACTIVATIONS | NORMS:
+        ends = PRODUCTS | ACTIVATIONS | NORMS
+        while (
+            not loss
+            and self.operation(end)
+            and (self.functions[end] == "neg" or self.functions[self.peel(end)] not in ends)
+        ):
             alive = [p for p in self.parents[end] if self.live[p]]
             if len(alive) != 1:
                 break
@@ -583,7 +623,7 @@ class Finder:
             return None
         x = self.peel(chain.x)
         looked_up = self.functions[x] in ("embedding", "index") and not any(self.operation(p) for p in self.parents[x])
-        inside = {i for layer in chain.layers for i in (layer.op, layer.out)}
+        inside = {i for layer in chain.layers for i in (*layer.inner, layer.op, layer.out)}
         loose = [
             i
             for i in everything - inside

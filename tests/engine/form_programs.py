@@ -1005,4 +1005,39 @@ block = Block(8)
 loss = (block(torch.randn(1, 6, 8)) ** 2).mean()
 """,
     ),
+    (
+        "makemore: embeddings, batch norm in plain operations, tanh",
+        "layers",
+        """
+C, W1 = torch.randn(7, 3, requires_grad=True), torch.randn(6, 8, requires_grad=True)
+g, b = torch.ones(1, 8, requires_grad=True), torch.zeros(1, 8, requires_grad=True)
+W2, b2 = torch.randn(8, 7, requires_grad=True), torch.randn(7, requires_grad=True)
+emb = C[torch.randint(0, 7, (5, 2))]
+hpre = emb.view(emb.shape[0], -1) @ W1
+mean, var = hpre.mean(0, keepdim=True), hpre.var(0, keepdim=True)
+h = torch.tanh(g * (hpre - mean) / torch.sqrt(var + 0.00001) + b)
+loss = F.cross_entropy(h @ W2 + b2, torch.randint(0, 7, (5,)))
+""",
+    ),
+    (
+        "a deviation from the mean that is used twice",
+        "",
+        """
+W = torch.randn(4, 6, requires_grad=True)
+h = torch.randn(5, 4) @ W
+d = h - h.mean(0, keepdim=True)
+loss = (d / d.std(0, keepdim=True)).sum() + torch.relu(d).sum()
+""",
+    ),
+    (
+        "bigram: one-hot rows, softmax in plain operations",
+        "layers",
+        """
+W = torch.randn(7, 7, requires_grad=True)
+xenc = F.one_hot(torch.tensor([0, 3, 2, 1]), num_classes=7).float()
+counts = (xenc @ W).exp()
+probs = counts / counts.sum(1, keepdim=True)
+loss = -probs[torch.arange(4), torch.tensor([3, 2, 1, 0])].log().mean()
+""",
+    ),
 ]

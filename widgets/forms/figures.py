@@ -627,9 +627,10 @@ class LayersFigure(Draw):
         return found[0] if found and self.o.shapes[found[0]][1] <= self.o.shapes[first][-1] else -1
 
     def _scales(self, layer: Layer) -> list[int]:
-        """What a norm scales and shifts each column by."""
-        finder = self.o.finder
-        of = [i for i in finder.parents[layer.op] if finder.parameter(finder.peel(i))]
+        """What a norm scales and shifts each column by; of one in plain operations also the statistics that it takes."""
+        finder, ops = self.o.finder, [*layer.inner, layer.op]
+        of = [i for i in layer.inner if finder.functions[i] in ("mean", "std", "var", "sqrt")]
+        of += [i for op in ops for i in finder.parents[op] if finder.parameter(finder.peel(i))]
         return [
             i
             for i in of

@@ -105,7 +105,7 @@ class Stages:
 
     def _layers(self, layers: list[Layer], group: str) -> None:
         for layer in layers:
-            self._add([layer.op], layer.op, layer.kind, group)
+            self._add([*layer.inner, layer.op], layer.op, layer.kind, group)
 
     def _attention(self, a: Attention, group: str) -> None:
         heads = [a, *a.heads]
