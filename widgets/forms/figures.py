@@ -153,16 +153,7 @@ class Draw:
             lead = [r, rows, 0, 1] if rows > 1 else []
         rows, columns = (c, r) if turn else (r, c)
         w, h = columns * cw, rows * ch
-        sheet = Sheet(
-            n=[n, *others] if others else n,
-            x=round(x, 1),
-            y=round(y, 1),
-            cw=round(cw, 2),
-            ch=round(ch, 2),
-            r=rows,
-            c=columns,
-            off=off,
-        )
+        sheet = self.put([n, *others] if others else n, x, y, cw, ch, rows, columns, off)
         if lead:
             sheet["lead"] = lead
         if turn:
@@ -183,7 +174,6 @@ class Draw:
                 "middle" if mid else "end" if right else "start",
                 name,
             )
-        self.sheets.append(sheet)
         self.h = max(self.h, y + h + 3)
         if side:
             self.text(x + w + 7 + lift, y + h / 2 + 4, side, "s")
@@ -196,6 +186,15 @@ class Draw:
                 "middle" if mid else "",
             )
         return Place(n, x, y, w, h)
+
+    def put(
+        self, n: int | list[int], x: float, y: float, cw: float, ch: float, r: int, c: int, off: int = 0, **more: Any
+    ) -> Sheet:
+        """A sheet of so many cells, as it is."""
+        sheet = Sheet(n=n, x=round(x, 1), y=round(y, 1), cw=round(cw, 2), ch=round(ch, 2), r=r, c=c, off=off)
+        sheet.update(cast(Sheet, {name: v for name, v in more.items() if v}))
+        self.sheets.append(sheet)
+        return sheet
 
     def _lead(self, shape: Sequence[int], plane: int) -> tuple[int, int, int, list[int]]:
         """Rows and columns of one sheet, where it begins, and how the sample and the head move it."""
@@ -746,21 +745,8 @@ class LayersFigure(Draw):
         total = product(self.o.shapes[cross.logp][:-1])
         k = self.classes
         lead = [rows * k, total // rows, 0, 1] if rows < total else []
-        sheet = Sheet(
-            n=cross.logp,
-            x=round(x, 1),
-            y=round(y, 1),
-            cw=c,
-            ch=c,
-            r=rows,
-            c=k,
-            off=0,
-            prob=[cross.target, rows],
-            label=(x, y - 6, "start", "softmax"),
-        )
-        if lead:
-            sheet["lead"] = lead
-        self.sheets.append(sheet)
+        said = (x, y - 6, "start", "softmax")
+        self.put(cross.logp, x, y, c, c, rows, k, prob=[cross.target, rows], label=said, lead=lead)
         if before:
             self.wire(p("M", before.right + 3, y + rows * c / 2, "H", x - 4), before.n, cross.logp)
         self.text(x, y + rows * c + 14, "ring: target", "s")
@@ -941,19 +927,8 @@ class PlanesFigure(LayersFigure):
 
     def _kernel_sheet(self, layer: Layer, k: int, x: float, y: float, c: float, label: str) -> None:
         shape = self.o.shapes[layer.weight]
-        sheet = Sheet(
-            n=layer.weight,
-            x=round(x, 1),
-            y=round(y, 1),
-            cw=c,
-            ch=c,
-            r=shape[2],
-            c=shape[3],
-            off=k * shape[1] * shape[2] * shape[3],
-        )
-        if label:
-            sheet["label"] = (round(x + shape[3] * c, 1), round(y - 6, 1), "end", label)
-        self.sheets.append(sheet)
+        said = (round(x + shape[3] * c, 1), round(y - 6, 1), "end", label) if label else None
+        self.put(layer.weight, x, y, c, c, shape[2], shape[3], k * product(shape[1:]), label=said)
 
     def _dense(self, x: float, top: float, high: float, before: list[Place], extra: float) -> None:
         shape = self.o.shapes
@@ -1275,20 +1250,8 @@ class RecurrenceFigure(Draw):
         )
         if self.cross and product(o.shapes[self.cross.logp][:-1]) == 1:
             x += 18 + (18 if w < 700 else 56)
-            sheet = Sheet(
-                n=self.cross.logp,
-                x=round(x, 1),
-                y=round(y, 1),
-                cw=18,
-                ch=c,
-                r=k,
-                c=1,
-                off=0,
-                prob=[self.cross.target, -1],
-            )
-            if w >= 700:
-                sheet["label"] = (x - 6, y - 6, "start", "softmax")
-            self.sheets.append(sheet)
+            said = (x - 6, y - 6, "start", "softmax") if w >= 700 else None
+            self.put(self.cross.logp, x, y, 18, c, k, 1, prob=[self.cross.target, -1], label=said)
             self.wire(p("M", here.right + 3, mid, "H", x - 4), layer.op, self.cross.logp)
             self.loss(min(w - 92, x - 36), y + k * c + 44, 90)
             self.wire(p("M", x + 9, y + k * c + 3, "V", y + k * c + 17), self.cross.logp, o.finder.root)

@@ -14,7 +14,7 @@ import { forwardSteps } from "./model/moment.js";
 /** @typedef {object} State
  * @property {Trace} trace
  * @property {Picture} picture the one that is shown
- * @property {Picture[]} pictures the picture, and the same in bands for narrower stages
+ * @property {Picture[]} pictures the picture, and the same for narrower stages
  * @property {Sweep[]} sweeps
  * @property {Point} point where the inputs stand
  * @property {number} total events
