@@ -229,7 +229,7 @@ export class Kernel extends EventTarget {
   /** @param {string} chapter @param {string} cell @param {string} code @returns {Promise<Ran>} */
   async run(chapter, cell, code) {
     await this.start();
-    this.#poll = URL.createObjectURL(new Blob(["go on"]));
+    this.#poll = URL.createObjectURL(new Blob(["go on"], { type: "text/plain" }));
     /** @type {Promise<Ran>} */
     const ran = new Promise((yes) => this.#runs.push(yes));
     this.#worker?.postMessage({ kind: "run", chapter, cell, code, poll: this.#poll });
