@@ -17,7 +17,7 @@ from .rows import narrower
 
 __all__ = ["MOST", "WIDE", "WIDTH", "Scene", "choice", "fitting", "pictures"]
 
-MOST = 24  # more cards than these never fit, and are not laid out
+MOST = 48  # more cards than these hardly ever fit, and are not laid out
 
 Scene = tuple[Trace, Sequence[Framed], Mark | None]  # the trace, the frames around cards, the mark on one of them
 
