@@ -90,6 +90,8 @@ class Recurrence:
     start: int  # the first state, or -1
     turns: list[Turn]
     lanes: list[list[int]]  # further states of the same size, such as c of an LSTM
+    # Where the first input and the first state begin in one leaf: cat(x, h0) needs no gradient, so that only its result is recorded
+    joined: tuple[int, int] | None = None
 
 
 @dataclass
@@ -386,12 +388,34 @@ class Finder:
         used = [{p for i in t.operations for p in map(self.peel, self.parents[i]) if self.parameter(p)} for t in turns]
         parameters = sorted(set.intersection(*used))
         begin = [i for i in turns[0].leaves if i not in parameters and self.shape(i) == self.shape(states[0])]
+        begin.sort(key=lambda i: any(self.functions[u] in PRODUCTS for u in self.users[i]))  # h, not c of an LSTM
         start = begin[-1] if begin else -1
+        first, joined = self._joined(turns, parameters)
+        if joined:
+            start = first
         for turn in turns:
             own = [i for i in turn.leaves if i not in parameters and i != start and self.nodes[i]["kind"] == "leaf"]
             turn.x = own[0] if own else -1
+        if joined:
+            turns[0].x = first
         lanes = [[w[k] for w in windows] for k in at if k != main and len(windows[-1]) > k and size[k] == size[main]]
-        return Recurrence(parameters, start, turns, lanes)
+        return Recurrence(parameters, start, turns, lanes, joined)
+
+    def _joined(self, turns: list[Turn], parameters: list[int]) -> tuple[int, tuple[int, int] | None]:
+        """The leaf of the first turn that stands for the cat of an input and a state in the second one, and where the two begin in it."""
+        state = turns[0].state
+        for cat in turns[1].operations:
+            parts = self.parents[cat]
+            places = [k for k, p in enumerate(parts) if self.peel(p) == state]
+            given = [k for k, p in enumerate(parts) if not self.operation(self.peel(p))]
+            if self.functions[cat] != "cat" or len(parts) != 2 or len(places) != 1 or len(given) != 1:
+                continue
+            wide = [self.shape(p)[-1] for p in parts]
+            leaves = [i for i in turns[0].leaves if i not in parameters and self.shape(i) == self.shape(cat)]
+            if sum(wide) == self.shape(cat)[-1] and len(leaves) == 1:
+                starts = [0, wide[0]]
+                return leaves[0], (starts[given[0]], starts[places[0]])
+        return -1, None
 
     # A residual lane: x + f(x), again and again, with no other door into f
 

@@ -256,3 +256,26 @@ def test_rows_that_are_looked_up_stand_below_their_table_and_a_norm_below_what_i
     assert {"net[1].weight", "net[1].bias"} <= set(wide) and wide["net[1].weight"]["x"] == wide["net[1]"]["x"]
     (way,) = [w for w in figure.plan["figures"][-1]["wires"] if name[w["a"]] == "emb.weight"]
     assert name[way["b"]] == "x"
+
+
+@pytest.mark.parametrize("order", ["x, h", "h, x"])
+def test_the_first_input_and_the_first_state_are_found_in_their_concatenation(order):
+    """cat(x, h0) needs no gradient: only its result is recorded."""
+    space = run(f"""
+W, xs, h = torch.randn(7, 4, requires_grad=True), torch.randn(5, 2, 3), torch.full((2, 4), 0.5)
+for x in xs:
+    h = torch.tanh(torch.cat([{order}], 1) @ W)
+loss = (h ** 2).mean()
+""")
+    recording = TensorRecording(space["loss"], space)
+    figure = plan.find(recording, recording.trace())
+    first = figure.forms.figure.turns[0].x
+    now = Moment(figure.plan, figure.numbers, 1)
+    for drawn in figure.plan["figures"]:
+        sheets = [s for s in drawn["sheets"] if s["n"] == first]
+        shown = [[now.value(first)[s["off"] + k] for k in range(s["r"])] for s in sheets]
+        assert space["xs"][0, 0].tolist() in shown
+        assert drawn["w"] < 560 or [0.5] * 4 in shown
+        others = {turn.x for turn in figure.forms.figure.turns[1:]}
+        if len([s for s in drawn["sheets"] if s["n"] in others]) == 4:  # each step that is shown has its input
+            assert all(s["lead"][:2] == [7, 2] for s in sheets)

@@ -140,10 +140,11 @@ class Draw:
     def sheet(
         self, n: int, x: float, y: float, cw: float, ch: float = 0, *, label: str | None = None, sub: str | None = None, mid: bool = False,
         right: bool = False, side: str = "", plane: int = -1, strip: bool = False, turn: bool = False, alone: bool = False,
-        others: Sequence[int] = (),
+        others: Sequence[int] = (), part: tuple[int, int] | None = None,
     ) -> Place:  # fmt: skip
         """Put the numbers of a node down. label: None its name, "" none; sub: the words below, None its shape, "" none; plane: one of
-        the leading planes, where each sample has several; strip: one row, upright; turn: rows as columns; alone: no other sheets behind."""
+        the leading planes, where each sample has several; strip: one row, upright; turn: rows as columns; alone: no other sheets behind;
+        part: of a strip, where it begins in the row and how long it is."""
         ch = ch or cw
         shape = self.o.shapes[n]
         r, c, off, lead = self._lead(shape, plane)
@@ -151,6 +152,7 @@ class Draw:
             rows = product(shape[:-1]) if shape else 1
             c, r, off = 1, (shape[-1] if shape else 1), 0
             lead = [r, rows, 0, 1] if rows > 1 else []
+            off, r = part or (off, r)
         rows, columns = (c, r) if turn else (r, c)
         w, h = columns * cw, rows * ch
         sheet = self.put([n, *others] if others else n, x, y, cw, ch, rows, columns, off)
@@ -1049,6 +1051,10 @@ class RecurrenceFigure(Draw):
         super().__init__(o, w)
         self.f, self.tail, self.cross = f, tail, loss
         self.small = w < NARROW
+        exact = f.start < 0 or o.shapes[f.start] == o.finder.shape(
+            f.start
+        )  # not in blocks: then the places would be others
+        self.joined, self.start = f.joined if exact else None, f.start if exact or not f.joined else -1
         self._measure()
         self._weights()
         self._row()
@@ -1138,7 +1144,7 @@ class RecurrenceFigure(Draw):
             f.turns[0].state,
         )
         mid = y + self.long * c / 2
-        if f.start >= 0 and self._at(0) > 34:
+        if self.start >= 0 and self._at(0) > 34:
             wide = min(cw, 16.0)
             it = self.sheet(
                 f.start,
@@ -1149,6 +1155,7 @@ class RecurrenceFigure(Draw):
                 strip=True,
                 label=counted(state, 0) if len(state) < 4 and self.pitch > 21 else "",
                 sub="",
+                part=(self.joined[1], self.long) if self.joined else None,
             )
             self.wire(p("M", it.right + 3, mid, "H", self._at(0) - 4), f.start, f.turns[0].state)
         self.before: Place | None = None
@@ -1173,8 +1180,9 @@ class RecurrenceFigure(Draw):
             )
             if self.before:
                 self.wire(p("M", self.before.right + 3, mid, "H", x - 4), self.before.n, turn.state)
-            if turn.x >= 0 and self._long(turn.x) == self.kx:
-                self.sheet(turn.x, x, self.below, cw, self.cx, strip=True, label="", sub="")
+            part = (self.joined[0], self.kx) if self.joined and not t else None
+            if turn.x >= 0 and (part or self._long(turn.x) == self.kx):
+                self.sheet(turn.x, x, self.below, cw, self.cx, strip=True, label="", sub="", part=part)
                 self.wire(p("M", x + cw / 2, self.below - 3, "V", y + self.long * c + 4), turn.x, turn.state)
             self.before = here
         if self.kx and not self.small:
