@@ -22,21 +22,43 @@ def recognise(
 ) -> list[Wrong]:
     """The known mistakes that the outcomes show, given the names of the probes that went `wrong`.
 
-    An answer that is one piece makes one mistake, the first that fits. Where each entry of an answer is a probe, each wrong entry can have
-    its own, and a mistake of several entries explains all of them.
+    An answer that is one piece makes one mistake, the first that fits and that also goes wrong where the answer goes wrong first: of
+    half-done work the first part that fails is explained, and not one that is still to come. Where each entry of an answer is a probe,
+    each wrong entry can have its own, and a mistake of several entries explains all of them.
     """
     results: list[Wrong] = []
     left, seen = set(wrong), Seen(outcomes, set(outcomes) - set(wrong))
+    first = _first(ex, wrong)
     for mistake in ex.bank:
         if not ex.by_entry:
             # What shows it is right: another mistake only looks like it
             elsewhere = mistake.on and not left & set(mistake.on)
-            if not elsewhere and _shown(ex, mistake, seen, inputs or {}):
+            if (
+                not elsewhere
+                and _shown(ex, mistake, seen, inputs or {})
+                and _goes_wrong(ex, mistake, first, inputs or {})
+            ):
                 return [mistake]
         elif left & set(mistake.on) and set(mistake.on) <= set(wrong) and _shown(ex, mistake, seen, inputs or {}):
             results.append(mistake)
             left -= set(mistake.on)
     return results
+
+
+def _first(ex: Exercise, wrong: Collection[str]) -> list[Probe]:
+    """The first probe that went wrong, and the other wrong ones of its idea."""
+    probes = [probe for probe in ex.probes if probe.name in wrong]
+    return [probe for probe in probes if probe is probes[0] or (ex.ideas and probe.idea == probes[0].idea)]
+
+
+def _goes_wrong(ex: Exercise, mistake: Wrong, probes: list[Probe], inputs: Mapping[str, tuple]) -> bool:
+    """Whether an answer with this mistake, and no other, goes wrong in one of the probes."""
+    for probe in probes:
+        args = inputs.get(probe.name, probe.args)
+        outcome, right = outcome_of(ex, mistake, probe, args), outcome_of(ex, SOLUTION, probe, args)
+        if not alike(outcome, right, probe.rtol) or probe.accept is not None:
+            return True
+    return not probes
 
 
 def _shown(ex: Exercise, mistake: Wrong, seen: Seen, inputs: Mapping[str, tuple]) -> bool:

@@ -97,7 +97,8 @@ class Check:
             say = f"the {kind} itself is needed, this is {describe(_safe(answer))}"
             hint = f'Hand over {ex.entry} without calling it: check("{ex.id}", {ex.entry}).'
             return Result(ex.id, ex.title, "failed", 0.0, ex.points, (Line(ex.entry, OFF, say),), hint)
-        verdict = judge(ex, run_probes(ex, answer))
+        outcomes = run_probes(ex, answer)
+        verdict = judge(ex, outcomes)
         complaint = progress.update(ex.id, tries=1, best=round(verdict.score, 4), passed=verdict.passed)
         footer = "" if verdict.passed else f'More: check.hint("{ex.id}")'
         if verdict.passed:
@@ -111,9 +112,19 @@ class Check:
         if ex.graded:
             program = "" if ex.is_value else fingerprint(safely(own.source_of, answer, otherwise=""))
             self._judged[ex.id] = Claim(ex.id, round(verdict.score, 4), program)
-        missing = "" if verdict.passed else unwritten(ex, answer)
+        first = next(
+            (outcomes[line.probe] for line in verdict.lines if line.level == OFF and line.probe in outcomes), None
+        )
+        # A wrong number comes before what is still to be written
+        missing = (
+            ""
+            if verdict.passed or (first and not first["error"] and first["got"] is not None)
+            else unwritten(ex, answer)
+        )
         hint = self._hint(ex, answer, verdict)
-        if missing and verdict.mistake not in {wrong.name for wrong in ex.bank}:
+        if missing and verdict.mistake in {wrong.name for wrong in ex.bank}:
+            missing = ""  # the hint says what is missing
+        elif missing:
             hint = ""  # a missing part explains more than its symptoms
         result = Result(
             ex.id,

@@ -102,6 +102,8 @@ def _hint(
     if not ex.by_entry:
         if recognised:
             return recognised[0].hint, recognised[0].name, recognised[0].on
+        # What goes wrong first is explained: of a wrong number and an exception further on, the number, and the other way round
+        wrong = [name for name in wrong if bool(outcomes[name]["error"]) == bool(outcomes[wrong[0]]["error"])]
         hint, name = symptom(ex, outcomes, wrong, inputs)
         return hint, name, ()
     results = [(mistake.on, mistake.hint, mistake.name) for mistake in recognised]

@@ -112,7 +112,7 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
         )
     if "RecursionError" in types:
         return "A function calls itself without end, or too deeply. What stops it?", "recursion"
-    if errors and len(errors) == len(outcomes):
+    if errors and (len(errors) == len(outcomes) or (outcomes[0]["error"] and all(g is None for g in got))):
         return raised(ex, errors[0])
     if not ex.is_value and got and all(g is None for g in got):
         return "Nothing came back: is a return missing?", "returns nothing"

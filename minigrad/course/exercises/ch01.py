@@ -318,6 +318,13 @@ def descend(loss, ws, lr, steps, h=1e-6):
             on=("two weights", "three weights"),
         ),
         Wrong(
+            "both losses at one place",
+            but(but(SOLUTION_B, "nudged = list(ws)", "nudged = ws"), "- here) / h", "- loss(ws)) / h"),
+            "The slopes are 0, because both losses are computed at the same place: nudged = ws is a second name for the same list. "
+            "list(ws) makes a copy.",
+            on=("one weight, one step", "two weights"),
+        ),
+        Wrong(
             "both sides over one h",
             but(SOLUTION_B, "(loss(nudged) - here) / h", "2 * (loss(nudged) - here) / h"),
             "Each step is twice too long. From w - h to w + h the distance is 2h: divide by that, or nudge to one side only.",

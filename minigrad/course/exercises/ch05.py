@@ -1051,7 +1051,7 @@ def backward(root):
         Wrong(
             "listed once for each use",
             SOLUTION_B.replace("if v not in seen", "if True"),
-            "The order is right, but a value with two users is in it twice, and runs its rule twice. Remember what you have listed.",
+            "A value with two users is in your list twice, and runs its rule twice. Remember what you have listed.",
             on=("diamond", "a long and a short path"),
         ),
         Wrong(

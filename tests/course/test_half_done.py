@@ -1,0 +1,39 @@
+"""Half-done work: the hint is about what fails first, and not about what is still to be written. From a learner's first sitting."""
+
+import pytest
+
+from minigrad.course import exercises
+
+from .test_changed import judged, own_progress  # noqa: F401  (a fixture)
+
+HEAD = exercises["05.a"].solution.split("    def __mul__")[0]
+MUL, POW, RELU = (
+    "    def __" + name + exercises["05.a"].solution.split("    def __" + name)[1].split("\n\n    def ")[0] + "\n\n"
+    if name != "relu"
+    else "    def relu" + exercises["05.a"].solution.split("    def relu")[1].split("\n\n    def ")[0] + "\n\n"
+    for name in ("mul", "pow", "relu")
+)
+STEPS = "def descend(loss, ws, lr, steps, h=1e-6):\n    for step in range(steps):\n        slopes = []\n        for i in range(len(ws)):\n"
+WALKS = "        ws = [w - lr * s for w, s in zip(ws, slopes)]\n"
+
+CASES = {
+    "sum and product": ("05.a", HEAD + MUL, "__pow__", ""),
+    "a wrong power, relu still missing": ("05.a", HEAD + MUL + POW.replace("(n - 1)", "n"), "", "exponent one smaller"),
+    "a wrong relu, all forms missing": ("05.a", HEAD + MUL + POW + RELU.replace("(1.0 if self.data > 0", "(1.0 if self.data >= 0"), "",
+                                        "and not >="),
+    "a product that overwrites": ("05.a", HEAD + MUL.replace("+=", "="), "", "second one replaces the first"),
+    "no form yet": ("05.a", HEAD + MUL + POW + RELU, "", "Value.__rmul__. Define it"),
+    "it stops, and there is no return either": (
+        "01.b", STEPS + "            slopes.append((loss(ws[i] + h) - loss(ws)) / h)\n" + WALKS, "", "A float came where a list"),
+    "two names for one list": (
+        "01.b", STEPS + "            nudged = ws\n            nudged[i] += h\n            slopes.append((loss(nudged) - loss(ws)) / h)\n"
+        + WALKS + "    return ws\n", "", "list(ws) makes a copy"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_fails_first_is_explained(name):
+    id, source, following, words = CASES[name]
+    result = judged(id, source, name)
+    assert result.state == "failed" and following in result.next and bool(following) == bool(result.next)
+    assert words in result.hint and bool(words) == bool(result.hint), result.hint
