@@ -22,13 +22,14 @@ def recognise(
 ) -> list[Wrong]:
     """The known mistakes that the outcomes show, given the names of the probes that went `wrong`.
 
-    An answer that is one piece makes one mistake, the first that fits and that also goes wrong where the answer goes wrong first: of
-    half-done work the first part that fails is explained, and not one that is still to come. Where each entry of an answer is a probe,
-    each wrong entry can have its own, and a mistake of several entries explains all of them.
+    An answer that is one piece makes one mistake, the first that fits. Where the points are given by idea, it also has to go wrong in the
+    first idea that is not there: of half-done work the part that fails first is explained, and not one that is still to come. Where each
+    entry of an answer is a probe, each wrong entry can have its own, and a mistake of several entries explains all of them.
     """
     results: list[Wrong] = []
     left, seen = set(wrong), Seen(outcomes, set(outcomes) - set(wrong))
-    first = _first(ex, wrong)
+    first = [probe for probe in ex.probes if probe.name in wrong and ex.ideas]
+    first = [probe for probe in first if probe.idea == first[0].idea]
     for mistake in ex.bank:
         if not ex.by_entry:
             # What shows it is right: another mistake only looks like it
@@ -45,18 +46,17 @@ def recognise(
     return results
 
 
-def _first(ex: Exercise, wrong: Collection[str]) -> list[Probe]:
-    """The first probe that went wrong, and the other wrong ones of its idea."""
-    probes = [probe for probe in ex.probes if probe.name in wrong]
-    return [probe for probe in probes if probe is probes[0] or (ex.ideas and probe.idea == probes[0].idea)]
-
-
 def _goes_wrong(ex: Exercise, mistake: Wrong, probes: list[Probe], inputs: Mapping[str, tuple]) -> bool:
     """Whether an answer with this mistake, and no other, goes wrong in one of the probes."""
     for probe in probes:
         args = inputs.get(probe.name, probe.args)
         outcome, right = outcome_of(ex, mistake, probe, args), outcome_of(ex, SOLUTION, probe, args)
-        if not alike(outcome, right, probe.rtol) or probe.accept is not None:
+        if (
+            probe.accept is not None
+            or outcome["raised_limit"]
+            or outcome["late"]
+            or not alike(outcome, right, probe.rtol)
+        ):
             return True
     return not probes
 

@@ -122,10 +122,10 @@ class Check:
             else unwritten(ex, answer)
         )
         hint = self._hint(ex, answer, verdict)
-        if missing and verdict.mistake in {wrong.name for wrong in ex.bank}:
-            missing = ""  # the hint says what is missing
-        elif missing:
+        if missing and verdict.mistake not in {wrong.name for wrong in ex.bank}:
             hint = ""  # a missing part explains more than its symptoms
+        elif f"def {missing.strip('`')}(" not in ex.stub:
+            missing = ""  # of the forms that the stub only names, the hint says which one comes next
         result = Result(
             ex.id,
             ex.title,
