@@ -261,7 +261,11 @@ def played(figure: Locator, table: dict[str, Any]) -> tuple[list[str], str]:
                 figure, table, (here, to), f"{control['label']} = {place}", lambda c=control, p=place: put(figure, c, p)
             )
             here = to
-    for button in scene()["buttons"]:
+    pressed: set[str] = set()
+    while button := next(
+        (b for b in scene()["buttons"] if b["label"] not in pressed), None
+    ):  # a press may bring others
+        pressed.add(button["label"])
         to = table["moves"].get(here, {}).get(button["name"], [[0, here]])[0][1]
         if to != here:
             press = figure.get_by_role("button", name=button["label"], exact=True).first.click
