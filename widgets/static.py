@@ -250,7 +250,7 @@ def _card(trace: Trace, card: Card, now: TraceState, partway: bool) -> str:
     out.append(f'<rect class="c {kind}" {box}{own}/>')
     right = f"{card['w'] - 12 - less:.0f}"
     out.append(f'<text class="n" x="{SLIM_PAD if card.get("slim") else 12:g}" y="21">{escape(card["name"])}</text>')
-    out.append(f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>')
+    out += [f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>'] if card["expr"] else []
     if card.get("flat"):
         out.append(_row(trace, card, node, now))
     elif heat.tall(node):
@@ -332,7 +332,7 @@ def _row(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
         grad += more if arrays[1] else ""
     else:
         value, grad = (
-            fit(number(node["value"]), room) if reached else "·",
+            ("not kept" if node["value"] == "not kept" else fit(number(node["value"]), room)) if reached else "·",
             "·" if g is None else fit(g, room - len(more)) + more,
         )
     if "stops" in node or not node["requires_grad"]:

@@ -105,6 +105,7 @@ def test_two_columns_are_read_one_after_the_other(build):
 def test_the_row_of_a_fold_with_several_results_has_no_number_of_its_own():
     view = network_view()
     view.fold("operations")
+    view.fold("all")
     drawn = svg(view.trace, rows(view.trace, layout(view.trace, view._frames())))
     many = [n for n in view.trace["nodes"] if n["kind"] == "fold" and n["outs"] != 1]
     assert many and len(re.findall(r">\d+ results<", drawn)) == len(many)

@@ -26,7 +26,7 @@ def words(svg):
 
 
 def test_shows_every_number():
-    svg = view().svg()
+    svg = view().svg(width=2400)
     text = words(svg)
     assert "25" in text and "▴ 30" in text and "▴ 10" in text and "× 3" in text and "× 10" in text
     assert any("= 25" in t and "∂x = 30" in t for t in text)
@@ -34,26 +34,28 @@ def test_shows_every_number():
 
 def test_steps_show_what_was_known_then():
     v = view()
-    start = words(v.svg(0))
+    start = words(v.svg(0, 2400))
     assert "25" not in start and "▴ 30" not in start and "·" in start
-    assert None not in start and 'class="r ' not in v.svg(0), "a label with nothing on it is not drawn, as in the view"
-    assert [v.svg(k).count('class="r ') for k in range(v.total + 1)] == [0, 0, 0, 0, 0, 0, 1, 2, 3], (
+    assert None not in start and 'class="r ' not in v.svg(0, 2400), (
+        "a label with nothing on it is not drawn, as in the view"
+    )
+    assert [v.svg(k, 2400).count('class="r ') for k in range(v.total + 1)] == [0, 0, 0, 0, 0, 0, 1, 2, 3], (
         "slopes come with the gradient"
     )
-    forward = words(v.svg(4))
+    forward = words(v.svg(4, 2400))
     assert "25" in forward and "▴ 30" not in forward
-    assert "▴ 30" in words(v.svg(v.total)) and v.svg() == v.svg(v.total)
-    assert any("backward, step 3 of 4" in t for t in words(v.svg(7)))
+    assert "▴ 30" in words(v.svg(v.total, 2400)) and v.svg(width=2400) == v.svg(v.total, 2400)
+    assert any("backward, step 3 of 4" in t for t in words(v.svg(7, 2400)))
 
 
 def test_the_empty_places_of_a_tensors_card_say_what_comes_there():
     x = torch.ones(2, 2, requires_grad=True)
     v = graph((x * torch.ones(2, 2)).sum(), names={"x": x})
     tall = sum(len(n["shape"]) == 2 for n in v.trace["nodes"])
-    assert [words(v.svg(0)).count(word) - 1 for word in ("value", "grad")] == [tall, tall], (
+    assert [words(v.svg(0, 2400)).count(word) - 1 for word in ("value", "grad")] == [tall, tall], (
         "and once each on the card of the sum"
     )
-    assert words(v.svg()).count("grad") == 1 + 1, "the constant has none to come"
+    assert words(v.svg(width=2400)).count("grad") == 1 + 1, "the constant has none to come"
 
 
 def test_a_long_sentence_goes_on_in_the_next_line():
@@ -155,7 +157,7 @@ def test_a_view_says_of_what_and_which_version():
     with torch.no_grad():
         a_long_name.add_(1)
     v = graph(y, names={"x": x, "y": y, "a_long_name": a_long_name})
-    said = words(v.svg())
+    said = words(v.svg(width=2400))
     assert said.count("(2, 3)") >= 4 and "several" in said and "⚠ stale" in said
     views = [n for n in v.trace["nodes"] if "view" in n]
     assert {badge(v.trace, n) for n in views} == {"view of a_long_n…, version 1"}, "never v1, which is a name"
