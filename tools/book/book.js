@@ -26,7 +26,10 @@
     nav.append(up);
     up.querySelector("svg").ariaHidden = "true";
   }
-  for (const one of document.querySelectorAll("pre, .mg-live:not([data-live])")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+  const reach = () => {
+    for (const one of document.querySelectorAll("pre, .mg-live:not([data-live])")) if (one.scrollWidth > one.clientWidth) one.tabIndex = 0;
+  };
+  reach();
   const formulas = [...document.querySelectorAll(".math")];
   const fit = () => {
     for (const one of formulas) one.style.fontSize = "";
@@ -49,6 +52,7 @@
       for (const waits of document.querySelectorAll(`[data-waits="${form.dataset.for}"]`)) waits.remove();
       const answers = [...document.querySelectorAll(`.tag_mg-for-${form.dataset.for}`)];
       for (const answer of answers) answer.classList.add("mg-open");
+      reach();
       const first = answers[0].querySelector(".cell_output");
       first.tabIndex = -1;
       first.focus();
