@@ -26,3 +26,11 @@ test("two halves stand one above the other, larger than the whole was", () => {
   equal(Math.round(above.getBoundingClientRect().width), 339);
   if (!(below.getBoundingClientRect().top >= above.getBoundingClientRect().bottom)) throw new Error("not below");
 });
+
+test("a half shrinks no further than the least scale, and is scrolled", () => {
+  document.body.innerHTML = `<div style="width:150px;overflow:auto"><svg width="600" height="100" viewBox="0 0 600 100" style="width:100%">
+    <rect x="10" y="10" width="300" height="80"/><rect x="400" y="20" width="150" height="30"/></svg></div>`;
+  const picture = document.querySelector("svg");
+  equal(stack(picture, 150, 0.84), true);
+  equal(Math.round(picture.getBoundingClientRect().width), Math.round(0.84 * 308));
+});

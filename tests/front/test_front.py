@@ -446,7 +446,7 @@ def test_the_types_are_generated_from_pythons(name):
 
 def test_the_bundle_is_watched():
     """Nothing is shaped by this number; a dependency that slips in is."""
-    assert all(path.stat().st_size < 190_000 for path in (FRONT / "dist").iterdir())
+    assert all(path.stat().st_size < 200_000 for path in (FRONT / "dist").iterdir())
 
 
 def test_no_circle_of_modules():

@@ -47,18 +47,25 @@ export function cut(boxes) {
 /** @param {Box[]} boxes */
 const widest = (boxes) => Math.max(...boxes.map((b) => b.right - b.left));
 
-/** Show a figure as two, if that makes it larger. Returns whether it does. @param {SVGElement} picture @param {number} room in pixels */
-export function stack(picture, room) {
+/** Show a figure as two, if that makes it larger. Returns whether it does. A half that would have to shrink below `least` is scrolled.
+ * @param {SVGElement} picture @param {number} room in pixels @param {number} least */
+export function stack(picture, room, least = 0) {
   const width = Number(picture.getAttribute("width"));
   const halves = cut(marks(picture, width));
   if (!halves || widest(halves) > 0.85 * width) return false;
-  const zoom = Math.min(1.1, room / widest(halves));
+  const fits = Math.min(1.1, room / widest(halves));
+  const zoom = Math.max(fits, least);
   const below = /** @type {SVGElement} */ (picture.cloneNode(true));
   below.setAttribute("aria-hidden", "true");
   for (const [k, one] of [picture, below].entries()) {
     const { left, right, top, bottom } = halves[k];
     one.setAttribute("viewBox", `${left} ${top} ${right - left} ${bottom - top}`);
-    Object.assign(one.style, { width: `${zoom * (right - left)}px`, minWidth: "", maxWidth: "100%", height: "auto" });
+    Object.assign(one.style, {
+      width: `${zoom * (right - left)}px`,
+      minWidth: "",
+      maxWidth: zoom > fits ? "none" : "100%",
+      height: "auto",
+    });
     one.removeAttribute("height");
   }
   picture.after(below);

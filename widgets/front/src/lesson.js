@@ -206,7 +206,7 @@ class Lesson {
     const width = Number(picture?.getAttribute("width"));
     this.width = this.figure.clientWidth;
     const room = this.width - 2 * parseFloat(getComputedStyle(this.figure).paddingLeft);
-    if (picture && width && !(width * ROOM[0] > room && room > 0 && !this.film && stack(picture, room)))
+    if (picture && width && !(width * ROOM[0] > room && room > 0 && !this.film && stack(picture, room, ROOM[0])))
       Object.assign(picture.style, { width: "100%", minWidth: `${ROOM[0] * width}px`, maxWidth: `${ROOM[1] * width}px` });
     this.#reach();
   }
