@@ -190,6 +190,16 @@ def test_the_keyboard_reaches_every_sheet(figure, form):
     assert page.locator('.mg-fm-figure [tabindex="0"]').count() == 1
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_the_tab_key_finds_the_figure_after_each_step(figure, form):
+    page = figure(PROGRAMS[FORMS[form][0]])
+    page.locator(".mg-root").focus()
+    for key in ("Home", "ArrowRight", "End"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(60)
+        assert page.locator('.mg-fm-figure [tabindex="0"]').count() == 1, key
+
+
 def test_samples_and_heads_are_chosen(figure):
     page = figure(PROGRAMS["multi-head attention of a list of heads, projected"])
     cells = lambda: sheet(page, "weights").evaluate("e => e.innerHTML")  # noqa: E731

@@ -59,7 +59,8 @@ class Words(TypedDict):
 
 
 class Sign(TypedDict):
-    """Anything else: "loss" a card, "plus" an addition, "curve" an activation, "branch" of a lane, "bars" of a loss, "norms" in time."""
+    """Anything else: "loss" a card, "plus" an addition, "curve" an activation, "branch" of a lane, "bars" of a loss, "norms" of
+    the gradients: a chart that is there in the backward phase only, and its title."""
 
     kind: str
     x: float
@@ -964,6 +965,16 @@ class PlanesFigure(LayersFigure):
             self.wire(p("M", last.right + 3, last.mid, "H", at - 2), last.n, self.o.finder.root)
             self.loss(at, last.mid, 90)
 
+    def _bus(self, before: list[Place], y: float, aims: list[tuple[float, float]], op: int) -> None:
+        """Everything in a row goes into a line below it, and from there to each of these points."""
+        xs = [*(a.centre for a in before), *(x for x, _ in aims)]
+        if len(before) == len(aims) == 1:
+            return self.wire(p("M", aims[0][0], before[0].y + before[0].h + 3, "V", aims[0][1] - 4), before[0].n, op)
+        stubs = "".join(p("M", a.centre, a.y + a.h + 3, "V", y) for a in before)
+        self.wire(stubs + p("M", min(xs), y, "H", max(xs)), before[0].n, op)
+        for x, foot in aims:
+            self.wire(p("M", x, y, "V", foot - 4), before[0].n, op)
+
     def down(self) -> None:
         shape = self.o.shapes
 
@@ -988,6 +999,10 @@ class PlanesFigure(LayersFigure):
             beside = words > shape[n][3] * c - 16 and row + words < self.w  # else a wire would run through them
             if n == self.columns[-1][0]:  # its wires come from above and leave at the right
                 called, sized, beside = "", f"{called}, {sized}", False
+            over = f"{called}, {sized}"  # else at the right end of the bus, where the row above it has ended
+            if kernel and before and not beside and row - 12 - len(over) * MONO > before[-1].right:
+                self.text(row - 12, y - 30, over, "m", "end")
+                called = sized = ""
             for k in range(self.shown[n]):
                 if kernel:
                     assert layer
@@ -1008,14 +1023,20 @@ class PlanesFigure(LayersFigure):
             if beside:
                 self.text(x, here[-1].mid - 3, called, "m")
                 self.text(x, here[-1].mid + 13, sized, "s")
-            for k, to in enumerate(here if before else []):
+            if before and len(before) == len(here) and not kernel:
+                for one, to in zip(before, here, strict=True):
+                    assert layer
+                    at, to_x, foot = one.right - 6, to.right - 8, one.y + one.h
+                    self.wire(
+                        p("M", at, foot + 3, "C", at, foot + 26, to_x, to.y - 30, to_x, to.y - 4), one.n, layer.op
+                    )
+            elif before:
                 assert layer
-                a = before[k] if len(before) == len(here) else before[0]
-                at, to_x, to_y = a.right - 6, to.right - 8, to.y
-                if kernel:  # beside the name of the plane
-                    to_x, to_y = to.x - 6 - kernel[3] * c / 2, to.mid - kernel[2] * c / 2
-                way = p("M", at, a.y + a.h + 3, "C", at, a.y + a.h + 26, to_x, to_y - 30, to_x, to_y - 4)
-                self.wire(way, a.n, layer.op)
+                aims = [
+                    (to.x - 6 - kernel[3] * c / 2, to.mid - kernel[2] * c / 2) if kernel else (to.centre, to.y)
+                    for to in here
+                ]
+                self._bus(before, before[0].y + before[0].h + 24, aims, layer.op)
             before = here
             y += shape[n][2] * c + 46
         last = before[-1]
@@ -1035,10 +1056,11 @@ class PlanesFigure(LayersFigure):
                 sub=f"{k} × {r}",
                 alone=True,
             )
-            self.wire(p("M", last.right - 6, last.y + last.h + 3, "V", y - 4), last.n, layer.op)
+            self._bus(before, last.y + last.h + 12, [(last.right - 6, y)], layer.op)
             y += k * 12 + 50
             rows = shape[n][-2] if len(shape[n]) > 1 else 1
             last = self.sheet(n, 4, y, min(22, (self.w - 230) / k), 18 if rows <= 4 else 10, label=name, sub="")
+            before = [last]
             self.wire(p("M", last.right - 6, y - 46, "V", y - 4), layer.factor, layer.op)
             y += last.h + 40
         self._finish(last.right, last)
@@ -1213,13 +1235,12 @@ class RecurrenceFigure(Draw):
         )
         if self.lanes and not self.small:
             said += f"; ring: ∂{short(o.name(o.finder.root))}/∂{o.name(self.lanes[0][-1])}"
-        self.text(self.left, y - 18, said, "s")
         shown = [t for t in self.list if t >= 0]
         rows = [[f.turns[t].state for t in shown], *([row[t] for t in shown] for row in self.lanes)]
         xs = [round(self.x_of[t], 1) for t in shown]
         bars: list[float] = [round(self.cw, 1), int(self.pitch >= 42 and not self.lanes)]
         wide = round(self.pitch * len(self.list) - self.pitch * 0.2, 1)
-        self.sign("norms", self.left, y, f.turns[-1].state, w=wide, h=64, xs=xs, nodes=rows, rows=bars)
+        self.sign("norms", self.left, y, f.turns[-1].state, w=wide, h=64, xs=xs, nodes=rows, rows=bars, t=said)
         self.h = max(self.h, y + 64 + 8)
 
     def _after(self) -> None:
@@ -1408,11 +1429,12 @@ class LaneFigure(LayersFigure):
             return
         xs = [round(x, 1) for _, x in on_lane]
         said = f"size of ∂{short(o.name(o.finder.root))} along the lane, log scale"
-        self.text(max(0.0, min(xs[0] - 20, self.w - SANS * len(said) - 8)), y - 14, said, "s")
+        if 36 + SANS * len(said) > self.w:
+            said = said.replace(" along the lane", "")
         wide = min(22.0, (xs[-1] - xs[0]) / len(xs) * 0.5)
         left = min(xs[0] - 14, 36.0)
         self.sign("norms", left, y, on_lane[-1][0], w=xs[-1] + wide - left, h=52, xs=xs, nodes=[[n for n, _ in on_lane]],
-                  rows=[round(wide, 1), int((xs[-1] - xs[0]) / len(xs) >= 46)])  # fmt: skip
+                  rows=[round(wide, 1), int((xs[-1] - xs[0]) / len(xs) >= 46)], t=said)  # fmt: skip
         self.h = max(self.h, y + 60)
 
     def _span(self, name: str, a: float, b: float, y: float) -> None:

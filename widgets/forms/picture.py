@@ -118,8 +118,8 @@ def heat(sheet: Sheet, numbers: numpy.ndarray, at: Callable[[int, int], int], ki
     for i in range(sheet["r"]):
         for j in range(sheet["c"]):
             v = float(numbers[at(i, j)])
-            odd = not math.isfinite(v) or (kind == "whole" and v != 0)
-            level = 0 if odd or not top else min(LEVELS, math.ceil(abs(v) / top * LEVELS))
+            odd = not math.isfinite(v) or (kind == "truth" and v != 0)
+            level = 0 if odd or not top or kind == "count" else min(LEVELS, math.ceil(abs(v) / top * LEVELS))
             x, y = sheet["x"] + j * cw, sheet["y"] + i * ch
             key = "x" if odd else "0" if not level else f"{'n' if v < 0 else 'p'}{level}"
             if odd:
@@ -131,7 +131,7 @@ def heat(sheet: Sheet, numbers: numpy.ndarray, at: Callable[[int, int], int], ki
                 )
             paths.setdefault(key, []).append(path)
             if written:
-                dark = " dk" if level > 5 and kind != "whole" else ""
+                dark = " dk" if level > 5 else ""
                 words.append(
                     f'<text class="cell{dark}" x="{number(x + cw / 2)}" y="{number(y + ch / 2 + 4)}">{two(v)}</text>'
                 )
@@ -185,7 +185,7 @@ def _sheet(sheet: Sheet, now: Moment) -> list[str]:
             i, j = (t, 0) if prob[1] < 0 else (k, t)
             out.append(_rect(x + j * cw + 1.5, y + i * ch + 1.5, max(2, cw - 3), max(2, ch - 3), "ri", min(cw, ch) / 3))
     elif numbers is not None:
-        out += heat(sheet, numbers, at, "whole" if now.nodes[n].get("whole") else kind)
+        out += heat(sheet, numbers, at, now.nodes[n].get("whole", kind))
     given = "md" if now.nodes[n]["kind"] == "operation" else "gv"
     out.append(
         _rect(x - 1, y - 1, w + 2, h + 2, "fr " + {"": "wt", "value": given, "gradient": "gr", "part": "pt"}[kind], 3)
@@ -251,7 +251,7 @@ def _norms(sign: Sign, state: str, now: Moment) -> list[str]:
     x, y, w, h, xs = sign["x"], sign["y"], sign["w"], sign["h"], sign["xs"]
     last = [now.nodes[i]["grads"][-1][1] if now.nodes[i]["grads"] else -1 for row in sign["nodes"] for i in row]
     some = [v for v in (_size(now.array(i)) for i in last) if v > 0 and math.isfinite(v)]
-    if not some:
+    if not some or now.step <= now.K:
         return []
     high, low = math.ceil(math.log10(max(some)) + 1e-9), math.floor(math.log10(min(some)) - 0.2)
     high += high == low
@@ -259,7 +259,7 @@ def _norms(sign: Sign, state: str, now: Moment) -> list[str]:
     def place(v: float) -> float:
         return y + (high - max(low, math.log10(v))) / (high - low) * h
 
-    out = []
+    out = [_text(x, y - 18, sign["t"], "s")]
     for e in range(high, low - 1, -math.ceil((high - low) / 4)):
         at = y + (high - e) / (high - low) * h
         out.append(f'<path class="ax{" dt" if e > low else ""}" d="M{number(x)} {number(at)}h{number(w)}"/>')

@@ -50,7 +50,7 @@ class FormNode(TypedDict):
     line: NotRequired[int]
     rules: NotRequired[list[str]]  # by slot: what the backward rule sends there, in words
     free: NotRequired[bool]  # it only changes the shape
-    whole: NotRequired[bool]  # truth values or whole numbers
+    whole: NotRequired[str]  # "truth" values, or a "count": whole numbers, whose cells have no colour
 
 
 class FormPlan(TypedDict):
@@ -164,7 +164,7 @@ class Figured:
         if n["source"]:
             node["line"] = n["source"]["line"]
         if value is not None and value.dtype.kind in "biu":
-            node["whole"] = True
+            node["whole"] = "truth" if value.dtype.kind == "b" else "count"
         if self.finder.free(i):
             node["free"] = True
         if i in bases:

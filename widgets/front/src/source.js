@@ -31,7 +31,9 @@ export class SourceLines {
       if (known) known.nodes.push(id);
       else this.#lines.set(keyOf(source), { source, nodes: [id], line: h("div", { class: "mg-code", role: "button", tabindex: 0 }) });
     }
-    const all = [...this.#lines];
+    const cells = [...new Set([...this.#lines.values()].map((l) => l.source.cell))];
+    const place = (/** @type {{source: Source}} */ { source }) => cells.indexOf(source.cell) * 1e6 + source.line;
+    const all = [...this.#lines].sort(([, a], [, b]) => place(a) - place(b)); // as they are written
     const cell = all[0]?.[1].source.cell;
     const one = all.every(([, l]) => l.source.cell === cell);
     for (const [key, { source, nodes, line }] of all) {

@@ -351,7 +351,7 @@ export interface FormNode {
   line?: number;
   rules?: string[];
   free?: boolean;
-  whole?: boolean;
+  whole?: string;
 }
 
 export interface FormPlan {

@@ -11,7 +11,7 @@ import { Inputs } from "./inputs.js";
 import { listenToKeys } from "./keyboard.js";
 import { Lifecycle } from "./lifecycle.js";
 import { LiveSentence } from "./live.js";
-import { eventOf, moment, move } from "./model/moment.js";
+import { moment, move } from "./model/moment.js";
 import { lookUp, readSweeps, recorded } from "./model/sweep.js";
 import { readNetwork } from "./network/numbers.js";
 import { NetworkPane } from "./network/pane.js";
@@ -81,7 +81,6 @@ export class View {
     /** @type {any} the trait that the trace was read from */
     this.rawTrace = null;
     this.shownStep = -1;
-    this.walked = false; // whether the reader has moved to another event
     this.painting = false;
 
     this.shell = new Shell(this);
@@ -234,7 +233,6 @@ export class View {
     /** @type {Frame} */
     const frame = { trace, point, now, step, total, forward, back, current, active: current?.edge ?? -1, dragging };
     const stepped = step !== this.shownStep;
-    if (stepped && this.shownStep >= 0) this.walked = true;
     if (stepped && this.shownStep >= 0 && !dragging) this.offscreen.hide(1500);
     this.shell.update(frame);
     this.offscreen.begin();
@@ -332,17 +330,15 @@ export class View {
     return trace.steps[step - 1]?.node ?? trace.root;
   }
 
-  /** Select a node and go to its event; open it if it is a fold. @param {number} node */
+  /** Select a node and show its numbers at this step; open it if it is a fold. @param {number} node */
   inspect(node) {
-    const { trace, step, forward } = this.state;
+    const { trace } = this.state;
     const key = trace.nodes[node].fold;
     if (key !== undefined && this.answered) return this.fold(key);
     if (key !== undefined) this.needsKernel();
     this.store.set({ selected: node, tab: "node", chosen: true });
     this.panes.show("node");
-    const at = eventOf(trace, node, step > forward ? "backward" : "forward");
-    if (at && at !== step) this.jump(at);
-    else this.update();
+    this.update();
   }
 
   /** Open or close a fold; the kernel lays the picture out again. @param {number|string} what */

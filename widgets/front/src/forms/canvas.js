@@ -2,7 +2,6 @@
 
 import { Memo, put, s } from "../dom.js";
 import { fmt } from "../model/numbers.js";
-import { short } from "../network/numbers.js";
 import { flatOf, most, nodeOf, norm } from "./data.js";
 
 /** @import { Figure, Sheet, Sign, Wire, Words } from "../types" */
@@ -29,9 +28,19 @@ const CURVES = {
   neg: (v) => -v / 2.6,
 };
 
+/** How the numbers of a row are written: all with as many decimals. @param {number[]} row @returns {(v: number) => string} */
+export function inOneWay(row) {
+  const finite = row.filter(Number.isFinite);
+  const top = Math.max(0, ...finite.map(Math.abs));
+  if (top < 9999.5 && finite.every(Number.isInteger)) return fmt;
+  const decimals = top >= 99.5 ? 0 : top >= 9.95 ? 1 : 2;
+  const power = top >= 9999.5 || top < 0.005;
+  return (v) => (power ? (v ? v.toExponential(0).replace("e+", "e") : "0") : v.toFixed(decimals)).replaceAll("-", "−");
+}
+
 /** The cells of a heat map, as one path for each strength and sign.
  * @param {Sheet} sheet @param {ArrayLike<number>} numbers @param {(i: number, j: number) => number} at @param {string} kind "value", "gradient",
- * "prob", or "whole": truth values @returns {SVGElement[]} */
+ * "prob", "truth", or "count": whole numbers @returns {SVGElement[]} */
 export function heat({ x, y, cw, ch, r, c, wrap }, numbers, at, kind) {
   const top = kind === "prob" ? 1 : most(numbers);
   const inset = cw > 6 && ch > 6 ? 0.5 : 0;
@@ -40,10 +49,11 @@ export function heat({ x, y, cw, ch, r, c, wrap }, numbers, at, kind) {
   let marks = "";
   /** @type {SVGElement[]} */ const words = [];
   for (let i = 0; i < r; i++) {
+    const said = written ? inOneWay(Array.from({ length: c }, (_, j) => numbers[at(i, j)])) : fmt;
     for (let j = 0; j < c; j++) {
       const v = numbers[at(i, j)];
-      const odd = !Number.isFinite(v) || (kind === "whole" && !!v);
-      const level = odd || !top ? 0 : Math.min(LEVELS, Math.ceil((Math.abs(v) / top) * LEVELS));
+      const odd = !Number.isFinite(v) || (kind === "truth" && !!v);
+      const level = odd || !top || kind === "count" ? 0 : Math.min(LEVELS, Math.ceil((Math.abs(v) / top) * LEVELS));
       const again = wrap && (i >= wrap[0] || j >= wrap[1]) ? "a" : "";
       const key = (odd ? "x" : !level ? "0" : `${v < 0 ? "n" : "p"}${level}`) + again;
       const [left, up] = [x + j * cw, y + i * ch];
@@ -51,8 +61,8 @@ export function heat({ x, y, cw, ch, r, c, wrap }, numbers, at, kind) {
       const crossed = `M${(left + 1).toFixed(1)} ${(up + ch - 1).toFixed(1)}L${(left + cw - 1).toFixed(1)} ${(up + 1).toFixed(1)}`;
       paths[key] = (paths[key] ?? "") + (odd ? crossed : plain);
       if (written) {
-        const dark = level > 5 && kind !== "whole" && !again;
-        const text = Number.isNaN(v) ? "nan" : v === -Infinity ? "−∞" : v === Infinity ? "∞" : short(v);
+        const dark = level > 5 && !again;
+        const text = Number.isNaN(v) ? "nan" : v === -Infinity ? "−∞" : v === Infinity ? "∞" : said(v);
         words.push(s("text", { x: left + cw / 2, y: up + ch / 2 + 4, class: `mg-fm-cell${dark ? " mg-fm-dark" : ""}` }, text));
       } else if (v < 0 && level > 1 && cw >= MINUS && ch >= MINUS)
         marks += `M${(left + cw / 2 - 2.5).toFixed(1)} ${(up + ch / 2).toFixed(1)}h5`;
@@ -210,7 +220,7 @@ export class Canvas {
       return [empty, ...cells, ...rings];
     }
     if (!side.numbers) return [empty];
-    return [empty, ...heat(sheet, side.numbers, at, forms.node(n).whole ? "whole" : side.kind)];
+    return [empty, ...heat(sheet, side.numbers, at, forms.node(n).whole ?? side.kind)];
   }
 
   /** @param {Sign} sign @param {SVGGElement} g @param {Memo} memo @param {Scene} scene */
@@ -225,11 +235,10 @@ export class Canvas {
     g.replaceChildren(...SIGNS[sign.kind](sign, state, scene));
     if (sign.kind === "branch" && sign.part !== undefined) {
       g.setAttribute("class", `mg-fm-branch${sign.part === part ? " mg-fm-opened" : ""}`);
-      for (const [k, v] of Object.entries({ role: "button", tabindex: -1, "data-part": sign.part, "aria-label": `${sign.t}; Enter opens` }))
+      for (const [k, v] of Object.entries({ role: "button", "data-part": sign.part, "aria-label": `${sign.t}; Enter opens` }))
         g.setAttribute(k, String(v));
     } else if (sign.kind === "loss") {
-      for (const [k, v] of Object.entries({ role: "button", tabindex: -1, "data-node": String(n), class: "mg-fm-branch" }))
-        g.setAttribute(k, String(v));
+      for (const [k, v] of Object.entries({ role: "button", "data-node": String(n), class: "mg-fm-branch" })) g.setAttribute(k, String(v));
       g.setAttribute("aria-label", `${sign.t}${on ? `, ${fmt(forms.value(n)?.[0] ?? NaN)}` : ", not computed yet"}; Enter opens`);
     }
   }
@@ -293,7 +302,8 @@ const SIGNS = {
 const lossText = (forms, n) => (forms.size(n) === 1 ? fmt(forms.value(n)?.[0] ?? NaN, 4) : forms.node(n).shape.join(" × "));
 
 /** Sizes of the gradients at each step in time, on a logarithmic scale. @param {Sign} sign @param {Forms} forms @param {number} step */
-function drawNorms({ x, y, w = 0, h = 0, xs = [], nodes = [], rows = [] }, forms, step) {
+function drawNorms({ x, y, w = 0, h = 0, t = "", xs = [], nodes = [], rows = [] }, forms, step) {
+  if (!forms.back(step)) return [];
   const ends = nodes.flat().map((i) => norm(forms.array(forms.node(i).grads.at(-1)?.[1] ?? -1)));
   const some = ends.filter((v) => v > 0 && Number.isFinite(v));
   if (!some.length) return [];
@@ -301,7 +311,7 @@ function drawNorms({ x, y, w = 0, h = 0, xs = [], nodes = [], rows = [] }, forms
   const low = Math.floor(Math.log10(Math.min(...some)) - 0.2); // the smallest one is a bar, too
   if (high === low) high++;
   const place = (/** @type {number} */ v) => y + ((high - Math.max(low, Math.log10(v))) / (high - low)) * h;
-  /** @type {SVGElement[]} */ const out = [];
+  /** @type {SVGElement[]} */ const out = [s("text", { x, y: y - 18, class: "mg-fm-s" }, t)];
   const stride = Math.ceil((high - low) / 4);
   for (let e = high; e >= low; e -= stride) {
     const at = y + ((high - e) / (high - low)) * h;

@@ -280,7 +280,7 @@ export class FormsScene {
     this.#writeTerms(e);
     if (!e) return;
     const lit = (this.#term ? [e.lit[0], ...this.#term.at] : e.lit).map((l) => ({ ...l, base: this.#shownFor(l.base) }));
-    for (const canvas of this.#canvases) for (const view of canvas.sheets) this.#lightSheet(canvas, view.sheet, lit);
+    for (const canvas of this.#canvases) for (const view of canvas.sheets) this.#lightSheet(canvas, view, lit);
   }
 
   /** The tensor whose sheet stands for another one: itself, or what is made of it alone, number by number. @param {number} base */
@@ -296,9 +296,10 @@ export class FormsScene {
     return shown.has(at) ? at : base;
   }
 
-  /** @param {Canvas} canvas @param {import("../types").Sheet} sheet @param {import("./explain.js").Lit[]} lit */
-  #lightSheet(canvas, sheet, lit) {
+  /** @param {Canvas} canvas @param {import("./canvas.js").SheetView} view @param {import("./explain.js").Lit[]} lit */
+  #lightSheet(canvas, { sheet, inner }, lit) {
     const { forms, head } = this;
+    let written = inner.querySelectorAll(".mg-fm-cell");
     const { sample } = this.view.state;
     const n = nodeOf(sheet, head);
     const base = forms.base(n);
@@ -320,7 +321,9 @@ export class FormsScene {
     const value = forms.value(n);
     if (side === "value" && forms.side(n, this.step).kind === "gradient" && value && !sheet.prob) {
       const ground = s("rect", { x: x - 1, y: y - 1, width: c * cw + 2, height: r * ch + 2, class: "mg-fm-ground" });
-      canvas.over.append(ground, ...heat(sheet, value, at, forms.node(n).whole ? "whole" : "value"));
+      const turned = s("g", {}, ground, ...heat(sheet, value, at, forms.node(n).whole ?? "value"));
+      canvas.over.append(turned);
+      written = turned.querySelectorAll(".mg-fm-cell");
       canvas.over.append(
         s("rect", { x: x - 1, y: y - 1, width: c * cw + 2, height: r * ch + 2, rx: 3, class: "mg-fm-frame mg-fm-is-made" }),
       );
@@ -332,10 +335,15 @@ export class FormsScene {
     const holes = rects
       .map(([i, j, rows, columns]) => `M${x + j * cw} ${y + i * ch}h${columns * cw}v${rows * ch}h${-columns * cw}z`)
       .join("");
-    if (cells.length < r * c)
+    if (cells.length < r * c) {
+      const lit = new Set(cells.map(([i, j]) => i * c + j));
+      const dimmed = [...written].filter((_, k) => !lit.has(k)).map((text) => /** @type {Element} */ (text.cloneNode(true)));
+      for (const text of dimmed) text.classList.remove("mg-fm-dark"); // the fill gets paler, the figures do not
       canvas.over.append(
         s("path", { d: `M${x} ${y}h${c * cw}v${r * ch}h${-c * cw}z${holes}`, "fill-rule": "evenodd", class: "mg-fm-veil" }),
+        ...dimmed,
       );
+    }
     canvas.over.append(
       s("path", { d: holes, class: `mg-fm-lit${side === "gradient" ? " mg-fm-lit-b" : ""}${Math.min(cw, ch) < 6 ? " mg-fm-thin" : ""}` }),
     );

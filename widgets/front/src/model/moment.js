@@ -87,17 +87,6 @@ function tensorMoment(trace, point, step) {
 /** How many forward events there are. @param {Trace} trace */
 export const forwardSteps = (trace) => trace.steps.reduce((k, s) => k + (s.phase === "forward" ? 1 : 0), 0);
 
-/** The event (1-based) at which a node got its value, or sends or receives its gradient.
- * @param {Trace} trace @param {number} node @param {string} phase */
-export function eventOf(trace, node, phase) {
-  let last = 0;
-  trace.steps.forEach((s, i) => {
-    const at = s.phase === "forward" || s.edge === null ? s.node : trace.edges[s.edge].source;
-    if (s.phase === phase && at === node) last = i + 1;
-  });
-  return last;
-}
-
 /** A step after a move. @param {number} step @param {number} total @param {string} move */
 export function move(step, total, move) {
   const to = { start: 0, back: step - 1, next: step + 1, end: total }[move] ?? step;

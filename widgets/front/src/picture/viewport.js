@@ -14,11 +14,15 @@ const LEGIBLE = 0.6; // below this one they can only just be read
 const CLOSE = 0.8; // the zoom at which a step is followed in a picture that is not legible as a whole
 const CLOSEST = 3;
 const FARTHEST = 0.01;
-const HIGH = 480; // pixels of the stage at most, as in graph.css; beside the panel
+// Pixels of the stage at most, as in graph.css: of the first picture, beside the panel, of one that runs down, and of that on a phone
+const HIGH = 480;
 const BESIDE = 560;
+const RUNS = 980;
+const PHONE_RUNS = 1400;
+const PHONE = 600; // pixels of the width of a phone's stage, at most
 const LARGEST = 1.25; // a small graph is not blown up
 const { ENOUGH, MANY, PADDING, TALL } = LIMITS;
-const AROUND = 230; // pixels of the window that are reserved for the parts below the stage, as in graph.css
+const AROUND = 230; // pixels of the window that the first picture leaves for the parts below the stage, as in graph.css
 const LOW = 340; // a stage may always be so high
 const BAR = 24; // pixels that a stage may lose to a scroll bar
 const EDGE = 60; // pixels that stay free beside a card that is followed
@@ -64,7 +68,7 @@ export class Viewport {
     for (const [text, label, run] of /** @type {[string, string, () => void][]} */ ([
       ["−", "zoom out", () => this.#byHand(this.zoom / 1.25)],
       ["+", "zoom in", () => this.#byHand(this.zoom * 1.25)],
-      ["fit", "fit the whole graph", () => this.fit()],
+      ["fit", "fit the whole graph", () => this.#all()],
     ])) {
       const b = button("small", text, label);
       view.on(b, "click", run);
@@ -168,10 +172,15 @@ export class Viewport {
     return picture !== this.view.state.pictures[0] && !(picture && picture.cards.length > MANY);
   }
 
-  /** How high the stage may be, so that it is seen whole in the window. @param {Picture|null} picture */
+  get #wide() {
+    return this.stage.clientWidth || 700;
+  }
+
+  /** How high the stage may be: what runs down is as high as it has to be, up to a limit; any other is seen whole in the window.
+   * @param {Picture|null} picture */
   #high(picture) {
-    const most = this.#banded(picture) ? TALL : this.view.state.wide ? BESIDE : HIGH;
-    return Math.min(most, Math.max(LOW, window.innerHeight - AROUND));
+    if (this.#banded(picture)) return this.#wide < PHONE ? PHONE_RUNS : RUNS;
+    return Math.min(this.view.state.wide ? BESIDE : HIGH, Math.max(LOW, window.innerHeight - AROUND));
   }
 
   /** The picture that a stage of this width shows. @param {number} wide */
@@ -183,13 +192,14 @@ export class Viewport {
   /** Take the picture for this width. Is it another one? */
   choose() {
     const { state, shell } = this.view;
-    const wide = this.stage.clientWidth || 700;
+    const wide = this.#wide;
     const chosen = this.fitted ? this.#fitting(wide) : state.picture;
     const small = chosen.cards.length > 1 && this.#whole(wide, chosen) < ENOUGH && !runs(chosen, wide);
     const size = [wide, Math.round(this.#high(state.pictures[1] ?? null))];
     const { stage } = state.pictures[0];
     if (state.alive && (small || (stage && !alike(stage, size)))) this.#ask(size);
     shell.root.classList.toggle("mg-banded", this.#banded(chosen));
+    shell.root.classList.toggle("mg-phone", wide < PHONE);
     if (chosen === state.picture) return false;
     this.view.store.prepare({ picture: chosen });
     return true;
@@ -215,17 +225,24 @@ export class Viewport {
     return !picture.w || this.#whole(wide - panel, picture) >= Math.min(ENOUGH, this.#whole(wide, this.#fitting(wide)));
   }
 
-  /** The whole picture. */
+  /** The whole picture, however small its words get: somebody asked for it. */
+  #all() {
+    this.fit();
+    const { picture } = this.view.state;
+    if (!this.view.flowing) this.scale(Math.min(this.zoom, this.#whole(this.#wide, picture)));
+  }
+
+  /** The picture as it opens. */
   fit() {
     this.fitted = true;
     const { flowing } = this.view;
     this.bar.hidden = !!flowing;
     if (flowing) {
-      this.zoom = flowing.flow((this.stage.clientWidth || 700) - 2);
+      this.zoom = flowing.flow(this.#wide - 2);
       return this.#moved();
     }
     const { picture, pictures } = this.view.state;
-    const zoom = opens(picture, this.stage.clientWidth || 700, this.#high(picture));
+    const zoom = opens(picture, this.#wide, this.#high(picture));
     this.scale(Math.min(picture === pictures[0] ? LARGEST : 1, zoom));
   }
 
@@ -239,7 +256,7 @@ export class Viewport {
    * @param {number} node @param {boolean} [closer] so that it can be read, where the whole picture cannot */
   follow(node, closer = false) {
     const card = this.view.scene.box(node);
-    if (!card || (this.view.state.picture.column && !this.view.walked)) return; // a column opens at its top
+    if (!card) return;
     if (closer && this.fitted && this.zoom < LEGIBLE) this.#byHand(CLOSE);
     const { stage, zoom } = this;
     const [x, y, w, high] = [card.x, card.y, card.w, card.h].map((v) => v * zoom);
