@@ -254,7 +254,8 @@ SEEN = """root => {
   const now = root.querySelector('.mg-card.mg-now .mg-face').getBoundingClientRect();
   const sizes = [...root.querySelectorAll('.mg-stage svg text')].filter(t => t.getBoundingClientRect().width)
     .map(t => parseFloat(getComputedStyle(t).fontSize) * root.querySelector('.mg-stage > svg').getScreenCTM().a);
-  return [stage.height <= (stage.width < 600 ? 1400 : 980) + 2, now.top >= stage.top - 1 && now.bottom <= stage.bottom + 1, Math.min(...sizes)];
+  const most = stage.width < 600 ? 1402 : 982;
+  return [stage.height <= most, now.top >= stage.top - 1 && now.bottom <= stage.bottom + 1, Math.min(...sizes)];
 }"""
 
 

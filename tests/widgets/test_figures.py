@@ -279,3 +279,17 @@ loss = (h ** 2).mean()
         others = {turn.x for turn in figure.forms.figure.turns[1:]}
         if len([s for s in drawn["sheets"] if s["n"] in others]) == 4:  # each step that is shown has its input
             assert all(s["lead"][:2] == [7, 2] for s in sheets)
+
+
+def test_the_colours_of_a_state_fall_with_its_gradient():
+    """All steps have one scale: what has shrunk to a thousandth is pale."""
+    space = run(
+        "w, h = torch.tensor(0.2, requires_grad=True), torch.tensor(1.0)\nfor t in range(9):\n    h = torch.tanh(w * h)\nloss = h**2\n"
+    )
+    recording = TensorRecording(space["loss"], space)
+    figure = plan.find(recording, recording.trace())
+    (alike,) = figure.plan["figures"][-1]["alike"]
+    now = Moment(figure.plan, figure.numbers, len(figure.trace["steps"]))
+    tops = {now.top(i, "gradient", [alike]) for i in alike}
+    assert len(alike) == 9 and len(tops) == 1 and tops == {abs(now.gradient(alike[-1])[0]).max()}
+    assert now.top(alike[0], "gradient", []) < 1e-4 * tops.pop()

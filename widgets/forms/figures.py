@@ -82,6 +82,7 @@ class Figure(TypedDict):
     wires: list[Wire]
     words: list[Words]
     signs: list[Sign]
+    alike: NotRequired[list[list[int]]]  # nodes whose colours have one scale: the same state at each step
 
 
 @dataclass
@@ -125,6 +126,7 @@ class Draw:
         self.wires: list[Wire] = []
         self.words: list[Words] = []
         self.signs: list[Sign] = []
+        self.alike: list[list[int]] = []
 
     def text(self, x: float, y: float, t: str, c: str = "", a: str = "", **more: Any) -> None:
         said = Words(x=round(x, 1), y=round(y, 1), t=t)
@@ -219,7 +221,7 @@ class Draw:
         self.h = max(self.h, y + 28)
 
     def figure(self) -> Figure:
-        return Figure(
+        figure = Figure(
             w=round(self.w),
             h=math.ceil(self.h + 2),
             sheets=self.sheets,
@@ -227,6 +229,9 @@ class Draw:
             words=self.words,
             signs=self.signs,
         )
+        if self.alike:
+            figure["alike"] = self.alike
+        return figure
 
 
 def p(*numbers: float | str) -> str:
@@ -1159,6 +1164,8 @@ class RecurrenceFigure(Draw):
         self.y = y = self.bus + 40 + tall * len(self.lanes)
         self.below = y + self.long * c + 26
         state = o.name(f.turns[-1].state)
+        shown = [t for t in self.list if t >= 0]
+        self.alike = [[f.turns[t].state for t in shown], *([row[t] for t in shown] for row in self.lanes)]
         end = self._at(len(self.list) - 1) + cw / 2
         self.wire(
             p("M", min(self._at(0) + cw / 2, self.left + 3), self.bus, "H", max(end, self.last_weight)),
@@ -1186,9 +1193,9 @@ class RecurrenceFigure(Draw):
             x = self._at(k)
             self.x_of[t] = x + cw / 2
             if t < 0:
-                self.text(x + cw / 2, mid - 6, "…", "", "middle")
+                self.text(x + cw / 2, mid + 4, "…", "", "middle")  # below the name of the state before it
                 self.text(
-                    x + cw / 2, mid + 12, f"{self.hidden}" if self.pitch < 50 else f"{self.hidden} steps", "s", "middle"
+                    x + cw / 2, mid + 20, f"{self.hidden}" if self.pitch < 50 else f"{self.hidden} steps", "s", "middle"
                 )
                 self.before = None
                 continue

@@ -95,6 +95,18 @@ class Moment:
             return "part" if partly else "gradient", grad
         return ("value", self.value(i)) if self.known(i) else ("", None)
 
+    def top(self, i: int, kind: str, alike: Sequence[Sequence[int]]) -> float:
+        """The largest magnitude of what has one scale of colours with a node."""
+        group = next((some for some in alike if i in some), [i])
+        if kind == "value":
+            arrays = [self.value(k) for k in group]
+        elif len(group) == 1:
+            arrays = [self.side(i)[1]]
+        else:
+            arrays = [self.array(g[-1][1]) for k in group if (g := self.nodes[k]["grads"])]
+        finite = [float(abs(b).max()) for a in arrays if a is not None and (b := a[numpy.isfinite(a)]).size]
+        return max(finite, default=0.0)
+
     def state(self, i: int, loss: bool = False) -> str:
         """The class of a frame that is not a sheet's."""
         if i >= 0 and self.step > self.K and (loss or self.sent(i)):
@@ -106,10 +118,8 @@ def number(v: float) -> str:
     return f"{v:.1f}".removesuffix(".0")
 
 
-def heat(sheet: Sheet, numbers: numpy.ndarray, at: Callable[[int, int], int], kind: str) -> list[str]:
+def heat(sheet: Sheet, numbers: numpy.ndarray, at: Callable[[int, int], int], kind: str, top: float) -> list[str]:
     """The cells of a heat map, as one path for each strength and sign."""
-    finite = numbers[numpy.isfinite(numbers)]
-    top = 1.0 if kind == "prob" else float(abs(finite).max()) if finite.size else 0.0
     cw, ch = sheet["cw"], sheet["ch"]
     inset = 0.5 if cw > 6 and ch > 6 else 0.0
     written = cw >= NUMBERS[0] and ch >= NUMBERS[1]
@@ -159,7 +169,7 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "") -> st
     return f'<text{classes} x="{number(x)}" y="{number(y)}"{at}>{escape(text)}</text>'
 
 
-def _sheet(sheet: Sheet, now: Moment) -> list[str]:
+def _sheet(sheet: Sheet, now: Moment, alike: Sequence[Sequence[int]]) -> list[str]:
     n = sheet["n"][0] if isinstance(sheet["n"], list) else sheet["n"]
     kind, numbers = now.side(n)
     x, y, cw, ch, r, c = sheet["x"], sheet["y"], sheet["cw"], sheet["ch"], sheet["r"], sheet["c"]
@@ -176,7 +186,7 @@ def _sheet(sheet: Sheet, now: Moment) -> list[str]:
     if prob:
         logp, targets = now.value(n), now.value(prob[0])
         if now.known(n) and logp is not None:
-            out += heat(sheet, numpy.exp(logp), at, "prob")
+            out += heat(sheet, numpy.exp(logp), at, "prob", 1.0)
         for k in range(1 if prob[1] < 0 else r) if targets is not None else ():
             assert targets is not None
             t = int(targets[k])
@@ -185,7 +195,7 @@ def _sheet(sheet: Sheet, now: Moment) -> list[str]:
             i, j = (t, 0) if prob[1] < 0 else (k, t)
             out.append(_rect(x + j * cw + 1.5, y + i * ch + 1.5, max(2, cw - 3), max(2, ch - 3), "ri", min(cw, ch) / 3))
     elif numbers is not None:
-        out += heat(sheet, numbers, at, now.nodes[n].get("whole", kind))
+        out += heat(sheet, numbers, at, now.nodes[n].get("whole", kind), now.top(n, kind, alike))
     given = "md" if now.nodes[n]["kind"] == "operation" else "gv"
     out.append(
         _rect(x - 1, y - 1, w + 2, h + 2, "fr " + {"": "wt", "value": given, "gradient": "gr", "part": "pt"}[kind], 3)
@@ -384,7 +394,7 @@ def svg(
     for sign in figure["signs"]:
         body += _sign(sign, now) if sign not in ground else ()
     for sheet in figure["sheets"]:
-        body += _sheet(sheet, now)
+        body += _sheet(sheet, now, figure.get("alike", []))
     body += _added(figure, now)
     title = trace["title"]
     foot = [_text(18, HEAD + figure["h"] + 26 + 20 * k, line, "q") for k, line in enumerate(message)]

@@ -322,6 +322,7 @@ export interface Figure {
   wires: Wire[];
   words: Words[];
   signs: Sign[];
+  alike?: number[][];
 }
 
 export interface Stage {

@@ -40,9 +40,9 @@ export function inOneWay(row) {
 
 /** The cells of a heat map, as one path for each strength and sign.
  * @param {Sheet} sheet @param {ArrayLike<number>} numbers @param {(i: number, j: number) => number} at @param {string} kind "value", "gradient",
- * "prob", "truth", or "count": whole numbers @returns {SVGElement[]} */
-export function heat({ x, y, cw, ch, r, c, wrap }, numbers, at, kind) {
-  const top = kind === "prob" ? 1 : most(numbers);
+ * "prob", "truth", or "count": whole numbers @param {number} [top] the magnitude of the strongest colour
+ * @returns {SVGElement[]} */
+export function heat({ x, y, cw, ch, r, c, wrap }, numbers, at, kind, top = kind === "prob" ? 1 : most(numbers)) {
   const inset = cw > 6 && ch > 6 ? 0.5 : 0;
   const written = cw >= NUMBERS[0] && ch >= NUMBERS[1];
   /** @type {Record<string, string>} */ const paths = {};
@@ -220,7 +220,15 @@ export class Canvas {
       return [empty, ...cells, ...rings];
     }
     if (!side.numbers) return [empty];
-    return [empty, ...heat(sheet, side.numbers, at, forms.node(n).whole ?? side.kind)];
+    return [empty, ...heat(sheet, side.numbers, at, forms.node(n).whole ?? side.kind, this.top(forms, n, side.kind))];
+  }
+
+  /** The magnitude of the strongest colour, of the same state at each step together; undefined: of its own numbers.
+   * @param {Forms} forms @param {number} n @param {string} kind */
+  top(forms, n, kind) {
+    const group = this.figure.alike?.find((some) => some.includes(n));
+    const numbers = (/** @type {number} */ i) => (kind === "value" ? forms.value(i) : forms.array(forms.node(i).grads.at(-1)?.[1] ?? -1));
+    return group && Math.max(...group.map((i) => most(numbers(i) ?? [])));
   }
 
   /** @param {Sign} sign @param {SVGGElement} g @param {Memo} memo @param {Scene} scene */

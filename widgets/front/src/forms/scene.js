@@ -321,7 +321,7 @@ export class FormsScene {
     const value = forms.value(n);
     if (side === "value" && forms.side(n, this.step).kind === "gradient" && value && !sheet.prob) {
       const ground = s("rect", { x: x - 1, y: y - 1, width: c * cw + 2, height: r * ch + 2, class: "mg-fm-ground" });
-      const turned = s("g", {}, ground, ...heat(sheet, value, at, forms.node(n).whole ?? "value"));
+      const turned = s("g", {}, ground, ...heat(sheet, value, at, forms.node(n).whole ?? "value", canvas.top(forms, n, "value")));
       canvas.over.append(turned);
       written = turned.querySelectorAll(".mg-fm-cell");
       canvas.over.append(
