@@ -357,7 +357,7 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool, slim: bool, shorter: Map
 
 def layout(
     trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True, flat: bool = False,
-    close: bool = False, slim: bool = False, down: bool = False,
+    close: bool = False, slim: bool = False, down: bool = False, pills: bool = False,
 ) -> Picture:  # fmt: skip
     """Positions for every card and wire of `trace`.
 
@@ -365,15 +365,16 @@ def layout(
     frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards. tagged: may long wires begin at
     tags? flat: of low cards without heat maps, and without pills on the wires, for a stage on which nothing else can be read.
     close: the columns stand closer, with room for short pills. slim: of flat cards whose numbers stand below each other. down: it runs
-    from top to bottom.
+    from top to bottom. pills: flat cards have them, too.
     """
     flat = flat or slim
+    bare = flat and not pills
     cards = _boxes(trace, mark, flat, slim, shorter_names(trace, frames))
     for card in (
         cards if down else ()
     ):  # it is laid out from left to right, with the sides of all cards swapped, and turned in the end
         card["w"], card["h"] = card["h"], card["w"]
-    texts = [[] if flat else pill_texts(trace, edge) for edge in trace["edges"]]
+    texts = [[] if bare else pill_texts(trace, edge) for edge in trace["edges"]]
     links = []  # (edge id, source card, target card, pill width)
     for edge in trace["edges"]:
         message = texts[edge["id"]]
@@ -382,7 +383,7 @@ def layout(
         )
         kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
         # Many edges in one: no single factor
-        quiet = flat or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
+        quiet = bare or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
         room = min(room, CLOSE) if close else room
         links.append(
             (edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0)

@@ -41,6 +41,7 @@ from .layout import (
 
 WIDE, THIN = 284.0, 190.0  # of a column; of the narrowest one
 FEW = 6  # cards that one column has room for anywhere
+PILLED = 12  # cards of single numbers whose wires keep their pills on a narrow stage
 # Between cards; inside a frame; of a frame's name; of a detach line
 GAP, SIDE, LID, CUT = (
     10.0,
@@ -71,9 +72,12 @@ def narrower(
     trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, layers: bool = False
 ) -> Iterator[Picture]:
     """The same picture for narrower and lower stages: of flat cards and of slim ones, from left to right and then from top to bottom, of
-    layers in two columns, and in one. None for a single card; of very many only a column."""
+    layers in two columns, and in one; of a few numbers also from top to bottom with the pills. None for a single card; of very many only a
+    column."""
     if 2 <= len(picture["cards"]) <= MANY:
         for down in (False, True):
+            if down and len(picture["cards"]) <= PILLED and "arrays" not in trace:
+                yield layout(trace, frames, mark=mark, slim=True, down=True, pills=True)
             yield layout(trace, frames, mark=mark, flat=True, down=down)
             yield layout(trace, frames, mark=mark, slim=True, down=down)
         yield from (rows(trace, picture, k) for k in ((2, 1) if layers and len(picture["cards"]) > FEW else (1,)))
