@@ -53,7 +53,7 @@ def figure(browser_context, tmp_path):
         view = graph(space["loss"], names={k: v for k, v in space.items() if not k.startswith("_")})
         page.set_viewport_size({"width": width, "height": 1000})
         page.goto(view.save(tmp_path / "page.html").as_uri())
-        expect(page.locator(".mg-fm-figure svg")).to_be_visible()
+        expect(page.locator(".mg-stage svg").first).to_be_visible()
         return page
 
     yield show
@@ -305,3 +305,24 @@ def test_a_neuron_opens_to_one_multiplication(browser_context, tmp_path, width):
     way.get_by_role("button").last.click()
     expect(panel).to_have_count(0)
     page.close()
+
+
+def test_cards_open_whole_a_click_keeps_the_time_and_fit_fits(figure):
+    turns = "from minigrad import Value\ny = Value(1.1)\nfor k in range({}):\n    a = y * 0.5\n    b = y + 1\n    y = a * b\nloss = y\n"
+    page = figure(turns.format(6))
+    stage, root = page.locator(".mg-stage"), page.locator(".mg-root")
+    scrolled = "e => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight].every((x) => x <= 0)"
+    for width in (390, 640, 831):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(300)
+        assert stage.evaluate(scrolled), width
+    root.focus()
+    page.keyboard.press("End")
+    before = state(page)
+    page.locator(".mg-card").first.click()
+    assert state(page) == before and root.locator("[role=tab][aria-selected=true]").inner_text() == "Node"
+    page = figure(turns.format(14))
+    stage = page.locator(".mg-stage")
+    assert not stage.evaluate(scrolled)
+    page.get_by_role("button", name="fit the whole graph").click()
+    assert stage.evaluate(scrolled)
