@@ -1,8 +1,10 @@
 """A curve that is drawn before it is computed: what is kept, what is said of both, and what is refused."""
 
+import re
+
 import pytest
 
-from widgets.lessons import draw, recap
+from widgets.lessons import draw
 
 
 def stroke(guess, *heights):
@@ -56,7 +58,8 @@ def test_both_curves_in_a_sentence(drawn, real, said):
 def test_powers_of_ten():
     guess = draw(["a", "b", "c"], lambda: [1e-2, 1e-6, 0.0], low=-8, high=0, log=True)
     guess.press("show")
-    assert guess.figure.heights == [-2, -6, -8] and "10^−6" in guess.text()
+    assert guess.figure.heights == [-2, -6, -8] and "10⁻⁶" in guess.text()
+    assert all(f">10{power}<" in guess.picture() for power in ("⁰", "⁻²", "⁻⁴", "⁻⁶", "⁻⁸"))
 
 
 def test_what_is_wrong_is_said_in_a_sentence():
@@ -68,4 +71,15 @@ def test_what_is_wrong_is_said_in_a_sentence():
     assert "There are 3 places, and real() gave 2 numbers" in guess.scene["say"] and guess.scene["mood"] == "bad"
     guess._on_message(None, {"set": "at 0", "value": 7.0}, [])
     assert guess.figure.drawn == [0.5, 0.5, 0.5], "outside of the axis"
-    assert "16" in repr(recap(16))
+    guess = draw([1, 2, 3], lambda: [nowhere, 1, 2])  # noqa: F821
+    guess._on_message(None, {"press": "show"}, [])
+    assert "'nowhere' is not defined. Run the cell above that defines it" in guess.scene["say"]
+
+
+def test_the_two_words_at_the_end_do_not_lie_on_one_another():
+    for drawn in (4.0, 5.0, 4.6, 5.4, 9.0):
+        guess = draw([1, 2, 3], lambda: [5, 5, 5], high=10)
+        stroke(guess, drawn, drawn, drawn)
+        guess.press("show")
+        places = {word: float(y) for y, word in re.findall(r'y="([\d.]+)"[^>]*>(yours|it is)<', guess.picture())}
+        assert abs(places["yours"] - places["it is"]) > 15

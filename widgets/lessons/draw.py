@@ -16,6 +16,7 @@ from .lesson import label, number, svg, tag
 
 LEFT, RIGHT, TOP, BOTTOM = 84.0, 620.0, 18.0, 250.0
 STEPS = 100  # places from the bottom of the picture to its top
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Height(Entry):
@@ -83,7 +84,10 @@ class draw(Figure):
 
     @action("Show what happens", when=lambda figure: figure.heights is None)
     def show(self) -> None:
-        results = [float(y) for y in self.real()]
+        try:
+            results = [float(y) for y in self.real()]
+        except NameError as error:
+            raise ValueError(f"{error}. Run the cell above that defines it, then press again.") from error
         if len(results) != len(self.names):
             raise ValueError(f"There are {len(self.names)} places, and real() gave {len(results)} numbers.")
         self.heights = [math.log10(y) if y > 0 else self.low for y in results] if self.log else results
@@ -94,7 +98,9 @@ class draw(Figure):
 
     def said(self, height: float) -> str:
         """A height as people write it."""
-        return f"10^{number(height, 2)}" if self.log else number(height, 3)
+        if not self.log:
+            return number(height, 3)
+        return f"10{str(int(height)).translate(RAISED)}" if height == int(height) else number(10**height, 2)
 
     def sentence(self) -> str:
         if self.heights is None:
@@ -131,8 +137,7 @@ class draw(Figure):
         for k, name in enumerate(self.names):
             x, _ = at(k, self.low)
             out += tag("line", "grid", x1=x, x2=x, y1=TOP, y2=BOTTOM) + label(x, BOTTOM + 18, name, "t soft", "middle")
-        for part in range(5):
-            y = self.low + (self.high - self.low) * part / 4
+        for y in self._ticks():
             _, place = at(0, y)
             out += tag("line", "grid", x1=LEFT, x2=RIGHT, y1=place, y2=place)
             out += label(LEFT - 10, place + 4, self.said(y), "t soft", "end")
@@ -144,7 +149,10 @@ class draw(Figure):
             out += self._curve([at(k, y) for k, y in enumerate(self.heights)], "bwd", "")
             out += label(RIGHT + 12, at(n - 1, self.heights[-1])[1] + 4, "it is", "t b bwd")
         if self.touched:
-            out += label(RIGHT + 12, at(n - 1, self.drawn[-1])[1] + (18 if self._close() else 4), "yours", "t b fwd")
+            yours = at(n - 1, self.drawn[-1])[1] + 4
+            if self.heights is not None and abs(yours - (its := at(n - 1, self.heights[-1])[1] + 4)) < 16:
+                yours = its + (16 if yours >= its else -16)
+            out += label(RIGHT + 12, yours, "yours", "t b fwd")
         else:
             out += label(
                 (LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2 - 12, "" if self.heights else "drag here", "t soft", "middle"
@@ -160,9 +168,12 @@ class draw(Figure):
                        data_draw=json.dumps(board), data_edge=12)  # fmt: skip
         return svg(690, BOTTOM + 54, out, self.sentence())
 
-    def _close(self) -> bool:
-        """Whether the two words at the right would lie on one another."""
-        return self.heights is not None and abs(self.heights[-1] - self.drawn[-1]) < 0.08 * (self.high - self.low)
+    def _ticks(self) -> list[float]:
+        """Heights with a line across: whole powers of ten, or five places."""
+        if not self.log:
+            return [self.low + (self.high - self.low) * part / 4 for part in range(5)]
+        first, last = math.ceil(self.low), math.floor(self.high)
+        return [float(y) for y in range(first, last + 1, max(1, math.ceil((last - first) / 4)))]
 
     @staticmethod
     def _curve(points: list[tuple[float, float]], owner: str, dashes: str) -> str:

@@ -606,7 +606,9 @@ class LessonView(Fronted):
             else:
                 self.press(name)
         except Exception as error:  # the learner's own code may raise anything
-            self._show(self.figure, f"{error} The picture still shows what it showed before.")
+            told = str(error) or type(error).__name__
+            stop = "" if told[-1] in ".!?" else "."
+            self._show(self.figure, f"{told}{stop} The picture still shows what it showed before.")
 
     def frames(self) -> dict[str, Any]:
         """What a page without Python needs to move the first control: a scene for each of its places. Empty if nothing can be moved."""

@@ -570,11 +570,22 @@ EX_A = Exercise(
             when=lambda seen: "'int' object has no attribute '_prev'" in seen.message("gradients of a ** 3"),
         ),
         Wrong(
+            "a tuple without its comma",
+            _a('(self,), f"**{n}"', '(self), f"**{n}"'),
+            "(self) is self in parentheses. A tuple with a single entry has a comma: (self,).",
+            when=lambda seen: any(
+                "'Value' object is not iterable" in seen.message(f"gradients of {of}") for of in ("a ** 3", "relu(a)")
+            ),
+        ),
+        Wrong(
             "rule called instead of kept",
             _a("out._backward = _backward\n", "out._backward = _backward()\n"),
             "out._backward = _backward() runs the rule at once and stores its result, None. Store the function itself: no parentheses.",
             when=lambda seen: (
-                any("NoneType" in seen.message(f"gradients of {of}") for of in ("a + b", "a * b", "a ** 3", "relu(a)"))
+                any(
+                    "'NoneType' object is not callable" in seen.message(f"gradients of {of}")
+                    for of in ("a + b", "a * b", "a ** 3", "relu(a)")
+                )
                 and not seen.error("a + b, a * b and a ** 3 compute")
             ),
         ),

@@ -292,7 +292,9 @@ export class Panels {
           ? "The update of this step comes next. Then the loss along it is drawn here."
           : film.whole && film.program
             ? "This optimizer's step isn't a multiple of the gradient, so there is no line along which the loss could be drawn."
-            : film.run.about.note;
+            : film.program
+              ? "This is computed only where the page gets the recorded gradients, and here it does not: see below the film."
+              : film.run.about.note;
       this.right.replaceChildren(...(film.run.kind === "images" ? this.#images() : [this.#head(["The loss along this step"]), soft(why)]));
       return;
     }
