@@ -146,9 +146,9 @@ class Check:
         return result
 
     def _hint(self, ex: Exercise, answer: Any, verdict: Verdict) -> str:
-        """The verdict's hint. Of an engine with a mistake that its bank does not know, %where can say at which step it goes wrong."""
+        """The verdict's hint. Of a whole engine with a mistake that its bank does not know, %where can say at which step it goes wrong."""
         recognised = verdict.passed or verdict.mistake in {wrong.name for wrong in ex.bank}
-        if recognised or verdict.endless or self.where is None or not drawn(ex):
+        if recognised or verdict.endless or self.where is None or not drawn(ex) or unwritten(ex, answer):
             return verdict.hint
         return safely(self.where, answer, otherwise="") or verdict.hint
 

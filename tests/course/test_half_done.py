@@ -3,6 +3,7 @@
 import pytest
 
 from minigrad.course import exercises
+from minigrad.course.checking import Check
 
 from .test_changed import judged, own_progress  # noqa: F401  (a fixture)
 
@@ -21,6 +22,8 @@ CASES = {
     "a wrong power, relu still missing": ("05.a", HEAD + MUL + POW.replace("(n - 1)", "n"), "", "exponent one smaller"),
     "a wrong relu, all forms missing": ("05.a", HEAD + MUL + POW + RELU.replace("(1.0 if self.data > 0", "(1.0 if self.data >= 0"), "",
                                         "and not >="),
+    "a tuple without a comma": ("05.a", HEAD + MUL + POW.replace("(self,)", "(self)"), "relu", "has a comma"),
+    "relu is still missing": ("05.a", HEAD + MUL + POW, "relu", ""),
     "a product that overwrites": ("05.a", HEAD + MUL.replace("+=", "="), "", "second one replaces the first"),
     "no form yet": ("05.a", HEAD + MUL + POW + RELU, "", "Value.__rmul__. Define it"),
     "it stops, and there is no return either": (
@@ -37,3 +40,12 @@ def test_what_fails_first_is_explained(name):
     result = judged(id, source, name)
     assert result.state == "failed" and following in result.next and bool(following) == bool(result.next)
     assert words in result.hint and bool(words) == bool(result.hint), result.hint
+
+
+def test_a_program_that_needs_every_form_says_nothing_about_half_an_engine():
+    check = Check()
+    check.where = lambda answer: "3 * x stops"
+    half = HEAD + MUL + POW.replace("n * self.data ** (n - 1)", "n * self.data") + RELU
+    assert "3 * x stops" not in repr(check("05.a", exercises["05.a"].load(half)))
+    whole = exercises["05.a"].solution.replace("n * self.data ** (n - 1)", "n * self.data")
+    assert "3 * x stops" in repr(check("05.a", exercises["05.a"].load(whole)))
