@@ -355,6 +355,30 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool, slim: bool, shorter: Map
     return cards
 
 
+def _links(
+    trace: Trace, texts: list[list[str]], bare: bool, close: bool
+) -> tuple[list[tuple[int, int, int, float]], list[tuple[int, int, list[str]]]]:
+    """(edge id, source card, target card, pill width) of each wire, those of cuts last, and the cuts with their words."""
+    links: list[tuple[int, int, int, float]] = []
+    for edge in trace["edges"]:
+        message = texts[edge["id"]]
+        room = (
+            max((18 + PILL_CHAR * len(t) for t in message), default=0.0) if message else pill_width(edge["local_text"])
+        )
+        kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
+        # Many edges in one: no single factor
+        quiet = bare or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
+        room = min(room, CLOSE) if close else room
+        links.append(
+            (edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0)
+        )
+    cut = [node for node in trace["nodes"] if "cut" in node]
+    cuts = [(source, node["id"], [node["cut"]["how"], NOTHING]) for node in cut for source in node["cut"]["sources"]]
+    for k, (source, target, words) in enumerate(cuts):
+        links.append((len(texts) + k, source, target, round(30 + PILL_CHAR * max(map(len, words)), 1)))
+    return links, cuts
+
+
 def layout(
     trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True, flat: bool = False,
     close: bool = False, slim: bool = False, down: bool = False, pills: bool = False,
@@ -375,23 +399,7 @@ def layout(
     ):  # it is laid out from left to right, with the sides of all cards swapped, and turned in the end
         card["w"], card["h"] = card["h"], card["w"]
     texts = [[] if bare else pill_texts(trace, edge) for edge in trace["edges"]]
-    links = []  # (edge id, source card, target card, pill width)
-    for edge in trace["edges"]:
-        message = texts[edge["id"]]
-        room = (
-            max((18 + PILL_CHAR * len(t) for t in message), default=0.0) if message else pill_width(edge["local_text"])
-        )
-        kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
-        # Many edges in one: no single factor
-        quiet = bare or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
-        room = min(room, CLOSE) if close else room
-        links.append(
-            (edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0)
-        )
-    cut = [node for node in trace["nodes"] if "cut" in node]
-    cuts = [(source, node["id"], [node["cut"]["how"], NOTHING]) for node in cut for source in node["cut"]["sources"]]
-    for k, (source, target, words) in enumerate(cuts):
-        links.append((len(texts) + k, source, target, round(30 + PILL_CHAR * max(map(len, words)), 1)))
+    links, cuts = _links(trace, texts, bare, close)
     if prog is None:
         prog = "dot" if _pygraphviz() else "plain"
     column = _columns(len(cards), links)

@@ -38,7 +38,8 @@ ROOM = {
     "memory": 300,
 }
 GRIDS = (201, 101, 61, 41, 31, 21, 15, 11, 9, 7, 5, 3)
-STILL = {"playground"}  # trains one network, which its states share: a table would mix them up
+# playground trains one network, which its states share: a table would mix them up. draw has a state for every curve.
+STILL = {"draw", "playground"}
 TRIES = 3  # moves for each state
 EXACT = 41  # a slider with so few places is thinned only if it must be
 
