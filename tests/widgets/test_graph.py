@@ -20,6 +20,12 @@ from widgets.graph import not_a_graph
 from widgets.view.sweeps import slider_points, unpack
 
 
+@pytest.fixture(autouse=True)
+def no_lines():
+    """Whatever another file's extension has left on: recorded lines keep values, and name what has no part."""
+    scalar.record_lines(False)
+
+
 def table(view, leaf):
     """One sweep as arrays: points, values, gradients, locals."""
     sweep = next(s for s in view.sweeps if s["node"] == leaf)
