@@ -115,7 +115,7 @@ class Check:
         first = next(
             (outcomes[line.probe] for line in verdict.lines if line.level == OFF and line.probe in outcomes), None
         )
-        # A wrong number comes before what is still to be written
+        # If the first failing probe returned a wrong value, its hint is shown and not the next missing method
         missing = (
             ""
             if verdict.passed or (first and not first["error"] and first["got"] is not None)
@@ -125,7 +125,7 @@ class Check:
         if missing and verdict.mistake not in {wrong.name for wrong in ex.bank}:
             hint = ""  # a missing part explains more than its symptoms
         elif f"def {missing.strip('`')}(" not in ex.stub:
-            missing = ""  # of the forms that the stub only names, the hint says which one comes next
+            missing = ""  # a reflected form: the hint names the one that is needed first
         result = Result(
             ex.id,
             ex.title,
@@ -628,8 +628,10 @@ def unwritten(ex: Exercise, answer: Any) -> str:
     for name, method in solution.items():
         if not isinstance(method, types.FunctionType) or not (name in stub or name.startswith("__")):
             continue
+        if name in stub and _same_code(stub[name], method):
+            continue  # it was given, such as __repr__
         own = getattr(answer, name, None)
-        as_in_stub = name in stub and not _same_code(stub[name], method) and _same_code(own, stub[name])
+        as_in_stub = name in stub and _same_code(own, stub[name])
         if own is None or own is getattr(object, name, None) or as_in_stub:
             return f"`{name}`"
     return ""

@@ -14,11 +14,13 @@ MUL, POW, RELU = (
     else "    def relu" + exercises["05.a"].solution.split("    def relu")[1].split("\n\n    def ")[0] + "\n\n"
     for name in ("mul", "pow", "relu")
 )
+BARE = HEAD.split("    def __repr__")[0] + "    def __add__" + HEAD.split("    def __add__")[1]
 STEPS = "def descend(loss, ws, lr, steps, h=1e-6):\n    for step in range(steps):\n        slopes = []\n        for i in range(len(ws)):\n"
 WALKS = "        ws = [w - lr * s for w, s in zip(ws, slopes)]\n"
 
 CASES = {
     "sum and product": ("05.a", HEAD + MUL, "__pow__", ""),
+    "without the repr that was given": ("05.a", BARE, "__mul__", ""),
     "a wrong power, relu still missing": ("05.a", HEAD + MUL + POW.replace("(n - 1)", "n"), "", "exponent one smaller"),
     "a wrong relu, all forms missing": ("05.a", HEAD + MUL + POW + RELU.replace("(1.0 if self.data > 0", "(1.0 if self.data >= 0"), "",
                                         "and not >="),
