@@ -394,10 +394,17 @@ class Finder:
         if joined:
             start = first
         for turn in turns:
-            own = [i for i in turn.leaves if i not in parameters and i != start and self.nodes[i]["kind"] == "leaf"]
+            given = [i for i in turn.leaves if i != start and self.nodes[i]["kind"] == "leaf"]
+            own = [i for i in given if i not in parameters and not self.parameter(i)]
             turn.x = own[0] if own else -1
         if joined:
             turns[0].x = first
+        elif all(turn.x < 0 for turn in turns[1:]):
+            turns[
+                0
+            ].x = (
+                -1
+            )  # the inputs of all steps are multiplied at once, as nn.RNN does it: none belongs to the first step alone
         lanes = [[w[k] for w in windows] for k in at if k != main and len(windows[-1]) > k and size[k] == size[main]]
         return Recurrence(parameters, start, turns, lanes, joined)
 
