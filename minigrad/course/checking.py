@@ -479,7 +479,7 @@ class Check:
             own.lend(entry, **{_find(id).entry: self._mine(_find(id))[0] for id in ex.needs})
 
     def portfolio(self) -> Note:
-        """Write portfolio.html beside the notebook: one page of what your own code can do, to send to somebody."""
+        """Write portfolio.html beside the notebook: one page with the results of your own code, to share."""
         from . import portfolio  # trains, with numpy
 
         ids = ("05.a", "05.b", "09.e", "09.f", "17.b", "19.b")

@@ -1,4 +1,4 @@
-"""One page of the learner's own work to send to somebody: no script, no request, in light and dark.
+"""One HTML file with the results of the learner's own code: no script, no request, in light and dark.
 
 A card appears only where the learner's own code has passed. Its numbers and pictures are computed when the page is written.
 """

@@ -142,7 +142,7 @@ def _with_words(cell: dict[str, Any], cells: list[dict[str, Any]]) -> str:
 
 
 def _said(source: str) -> tuple[str, str, ast.expr] | None:
-    """Of a cell that is `check.predict(id, guess)` or `check.explain(id, text)`: the method, the id, and what is said."""
+    """Of a cell that is `check.predict(id, guess)` or `check.explain(id, text)`: the method, the id, and the second argument."""
     try:
         body = ast.parse(source).body
     except SyntaxError:
@@ -165,8 +165,8 @@ def _questions(said: ast.expr) -> list[str] | None:
 
 
 def _bring_verdicts(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> None:
-    """What the course said to the learner stays where the cell that asked for it is the same; else an answer that has passed would stand
-    above "not tried yet"."""
+    """Keep the outputs of cells that check an answer where their source is unchanged; otherwise "not tried yet" would stand below an answer
+    that has passed."""
     said = {"".join(cell["source"]).strip(): cell for cell in old if cell["cell_type"] == "code"}
     for cell in new:
         source = "".join(cell["source"]).strip()

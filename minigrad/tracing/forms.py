@@ -356,7 +356,7 @@ class Finder:
                             continue
                         place = first.index(s)
                         at[place] = at.get(place, False) or self.functions[u] in PRODUCTS or self.functions[i] == "cat"
-        # Not what is made of inputs alone
+        # Operations that depend on inputs only are left out
         at = {k: read for k, read in at.items() if any(self.depends(second[k], first[j]) for j in at)}
         like, last = [self.functions[i] for i in first], [self.functions[i] for i in windows[-1]]
         return {k: read for k, read in at.items() if len(last) > k and last[: k + 1] == like[: k + 1]}
@@ -409,7 +409,7 @@ class Finder:
         return Recurrence(parameters, start, turns, lanes, joined)
 
     def _joined(self, turns: list[Turn], parameters: list[int]) -> tuple[int, tuple[int, int] | None]:
-        """The leaf of the first turn that stands for the cat of an input and a state in the second one, and where the two begin in it."""
+        """The leaf of the first turn that holds the concatenated input and state, which later turns compute by cat; and the offsets of both."""
         state = turns[0].state
         for cat in turns[1].operations:
             parts = self.parents[cat]
@@ -557,7 +557,7 @@ class Finder:
         return Layer("activation", op, out, logits, "softmax", inner=sorted(inner))
 
     def _normed(self, op: int, out: int) -> Layer | None:
-        """A norm in plain operations: (x - x.mean(0)) / x.std(0), perhaps scaled and shifted by parameters; x has no other door."""
+        """A norm in plain operations: (x - x.mean(0)) / x.std(0), perhaps scaled and shifted by parameters; x has no other use."""
         seen, todo = {op}, [op]
         while todo:
             for p in self.parents[todo.pop()]:

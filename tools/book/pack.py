@@ -57,7 +57,7 @@ ABSENT = re.compile(
 
 
 def first(place: str) -> None:
-    """Do what a reader's first presses do, and note what is imported: that is worth its byte code."""
+    """Run the cells that a reader runs first, and write down which modules they import: these are shipped as byte code."""
     numpy(place)
     sys.path[:0] = [place + "/course", place + "/libs"]
     import page_kernel

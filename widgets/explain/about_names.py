@@ -102,7 +102,7 @@ def heading_above(path: Path, name: str, cell: str) -> str:
 
 
 def _defined(text: str) -> set[str]:
-    """The functions, classes and variables that a cell makes, without what it imports."""
+    """The functions, classes and variables that a cell defines, without imports."""
     try:
         tree = ast.parse("\n".join("" if line.startswith(("%", "!")) else line for line in text.splitlines()))
     except SyntaxError:

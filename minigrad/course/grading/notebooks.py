@@ -307,11 +307,11 @@ class Book:
     answers: dict[str, Answer]
     claims: dict[str, Claim] = field(default_factory=dict)  # by exercise: the last verdict of `check` in the notebook
     content: str = ""  # a hash of its cells with their outputs
-    explained: dict[str, str] = field(default_factory=dict)  # by chapter: what was handed to `check.explain`
+    explained: dict[str, str] = field(default_factory=dict)  # by chapter: the text passed to `check.explain`
 
 
 def explained(nb: Notebook) -> dict[str, str]:
-    """By chapter the text that a notebook hands to `check.explain`."""
+    """By chapter the text that a notebook passes to `check.explain`."""
     texts = {}
     for node in (node for cell in nb.cells for part in cell.body for node in ast.walk(part)):
         match node:

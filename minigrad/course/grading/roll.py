@@ -44,9 +44,7 @@ class RosterRow:
     # Exercises and chapters on which the instructor has not decided; "*" for all of it
     unsure: set[str] = field(default_factory=set)
     less: bool = False  # the notebook's check gave more points to an answer than the grader
-    explained: Mapping[str, str] = field(
-        default_factory=dict
-    )  # by chapter: a text of the student's, which nobody grades
+    explained: Mapping[str, str] = field(default_factory=dict)  # by chapter: the student's explanation, not graded
 
     @property
     def total(self) -> float | None:
