@@ -409,7 +409,7 @@ class Finder:
         return Recurrence(parameters, start, turns, lanes, joined)
 
     def _joined(self, turns: list[Turn], parameters: list[int]) -> tuple[int, tuple[int, int] | None]:
-        """The leaf of the first turn that holds the concatenated input and state, which later turns compute by cat, and both offsets in it."""
+        """The leaf of the first turn that holds the concatenated input and state, and the offsets of both in it."""
         state = turns[0].state
         for cat in turns[1].operations:
             parts = self.parents[cat]
