@@ -17,12 +17,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Thread
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[1]
 COURSE = ROOT / "my-course"
-# Warnings that JupyterLab repeats for every kernel, and that do not concern a server on the learner's own machine.
+# Warnings that JupyterLab repeats for every kernel, and that do not concern a server on the learner's own machine; and the one about a
+# window that slept, which connects again by itself.
 QUIET = re.compile(
-    r"^\[I |^\[C [^]]*\] *$|without encryption|insecure transport|Extension Manager is|nbgrader_config", re.I
+    r"^\[I |^\[C [^]]*\] *$|without encryption|insecure transport|Extension Manager is|nbgrader_config|WebSocket ping timeout",
+    re.I,
 )
 
 
@@ -72,6 +75,8 @@ def serve(port: str, host: str, browser: str) -> int:
     Thread(target=pass_on, args=(server,), daemon=True).start()
     try:
         if address := wait_for_address(server):
+            if (given := urlsplit(address).port) != int(port):
+                print(f"minigrad: port {port} is in use, perhaps by another JupyterLab, so this one has {given}.")
             print(f"\nminigrad: open this address:\n\n    {address}\n\nStop it with Ctrl-C.", flush=True)
             warm = [sys.executable, "-W", "ignore", "-m", "widgets.warm"]
             subprocess.Popen(warm, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=lower)

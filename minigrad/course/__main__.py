@@ -128,11 +128,7 @@ def python() -> str:
     found = shutil.which("python")
     if found and os.path.realpath(os.path.dirname(found)) == os.path.realpath(os.path.dirname(sys.executable)):
         return "python"
-    try:
-        path = os.path.relpath(sys.executable)
-    except ValueError:  # another drive
-        path = sys.executable
-    return quoted(Path(sys.executable if path.startswith("..") else path))
+    return quoted(Path(sys.executable))  # whole: the terminal may be in another folder
 
 
 def in_the_way(folder: Path) -> Path | None:

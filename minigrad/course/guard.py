@@ -18,6 +18,7 @@ import ctypes
 import dis
 import io
 import linecache
+import logging
 import os
 import pickle
 import random
@@ -79,6 +80,17 @@ class _Trimmed(io.TextIOBase):
 
     def text(self) -> str:
         return "".join(self.kept) + (" ..." if self.total > self.keep else "")
+
+
+@contextmanager
+def _front_end_unheard() -> Iterator[None]:
+    """Without the warnings of the package `comm`, such as "No such comm" about a picture of an earlier kernel: the learner printed none."""
+    log, silent = logging.getLogger("Comm"), logging.NullHandler()
+    log.addHandler(silent)
+    try:
+        yield
+    finally:
+        log.removeHandler(silent)
 
 
 @contextmanager
@@ -372,6 +384,7 @@ def run(driver: Callable[..., Any], entry: Any, args: tuple, limits: Limits) -> 
             _modes_put_back(),
             redirect_stdout(stream),
             redirect_stderr(stream),
+            _front_end_unheard(),
             warnings.catch_warnings(),
             deadline(limits),
         ):

@@ -11,16 +11,20 @@ import ast
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
-from ..words import listed
+from ..words import listed, plural
 from . import exercises
+from .explain import QUESTIONS
 from .grading.notebooks import find_answer, read_notebook
 from .published import Chapter
 
 RECORD = ".minigrad.json"
 BEFORE = "before-update"
+INSERTED = "a cell of the learner's"
+RANDOM = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8}"  # the id of a cell that a front end made
 
 
 def edition(content: bytes) -> str:
@@ -79,8 +83,11 @@ def update(folder: Path, chapters: list[Chapter]) -> list[str]:
                 merged, carried = with_answers(content, mine)
                 write(path, merged)
                 ids = [id for id in carried if id in exercises]
-                answers = f"with your answers to {listed(ids)}" if ids else "which has none of your answers"
-                answers += " and your explanation" if len(carried) > len(ids) else ""
+                parts = [f"your answers to {listed(ids)}"] if ids else []
+                parts += ["your explanation"] if any(id in QUESTIONS for id in carried) else []
+                added = carried.count(INSERTED)
+                parts += [f"the {plural(added, 'cell')} that you had inserted"] if added else []
+                answers = f"with {listed(parts)}" if parts else "which has none of your answers"
                 lines.append(f"{name}: the new edition, {answers}; your file is now {saved.relative_to(folder)}")
         record(folder, {name: new})
     return lines
@@ -99,7 +106,8 @@ def _keep(path: Path, content: bytes) -> Path:
 
 def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:
     """The notebook `content` with the answers of the notebook `mine`, and the ids of their exercises. A prediction is an answer; a
-    chapter's "Explain it" has the chapter's number. What the course said to the answers stays below them."""
+    chapter's "Explain it" has the chapter's number, and a cell that the learner inserted is an INSERTED. What a cell showed when the
+    learner ran it stays below it."""
     nb = json.loads(content)
     try:
         book, cells = read_notebook(mine), json.loads(mine)["cells"]
@@ -117,7 +125,8 @@ def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:
         helpers = [text.strip() for text in answer.helpers if text.strip() not in published]
         cell["source"] = "\n\n\n".join([*helpers, _as_written(answer.source, cells).strip()])
         carried.append(id)
-    _bring_verdicts(nb["cells"], cells)
+    _bring_outputs(nb["cells"], cells)
+    carried += [INSERTED] * _bring_inserted(nb["cells"], cells)
     return (json.dumps(nb, ensure_ascii=False, indent=1) + "\n").encode(), carried
 
 
@@ -164,17 +173,39 @@ def _questions(said: ast.expr) -> list[str] | None:
     return [ast.unparse(key) for key in said.keys if key] if isinstance(said, ast.Dict) else None
 
 
-def _bring_verdicts(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> None:
-    """Keep the outputs of cells that check an answer where their source is unchanged; otherwise "not tried yet" would stand below an answer
-    that has passed."""
-    said = {"".join(cell["source"]).strip(): cell for cell in old if cell["cell_type"] == "code"}
+def _bring_outputs(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> None:
+    """Keep what a cell showed when the learner ran it, where the cell is unchanged: a verdict, or a picture of their own engine."""
+    ran = {_key(cell): cell for cell in old if cell["cell_type"] == "code" and cell.get("execution_count")}
     for cell in new:
-        source = "".join(cell["source"]).strip()
-        if cell["cell_type"] != "code" or source not in said:
-            continue
-        if source.startswith(("check(", "%%predict")) or _said(source) is not None:
-            cell["outputs"] = said[source]["outputs"]
-            cell["execution_count"] = said[source]["execution_count"]
+        if cell["cell_type"] == "code" and (before := ran.get(_key(cell))) is not None:
+            cell["outputs"], cell["execution_count"] = before["outputs"], before["execution_count"]
+
+
+def _key(cell: dict[str, Any]) -> str:
+    """What a code cell does: of a prediction or an explanation the call, whatever comments are around it."""
+    source = "".join(cell["source"]).strip()
+    said = _said(source)
+    return f"{said[0]} {said[1]} {ast.unparse(said[2])}" if said else source
+
+
+def _bring_inserted(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> int:
+    """Put the cells that the learner inserted behind the cells that they stood behind. Returns how many. Jupyter gives a new cell a random
+    id, and the course's cells have ids of their own."""
+    published = {cell["id"]: k for k, cell in enumerate(new)}
+    random = any(
+        re.fullmatch(RANDOM, id) for id in published
+    )  # a chapter with such ids of its own: a long one is still a learner's
+    text = "\n".join("".join(cell["source"]) for cell in new)
+    behind, inserted = -1, []
+    for cell in old:
+        id, source = cell.get("id", ""), "".join(cell["source"]).strip()
+        if id in published:
+            behind = published[id]
+        elif re.fullmatch(RANDOM, id) and (len(id) > 8 or not random) and source and source not in text:
+            inserted.append((behind, cell))
+    for place, cell in reversed(inserted):
+        new.insert(place + 1, cell)
+    return len(inserted)
 
 
 def _as_written(source: str, cells: list[dict[str, Any]]) -> str:

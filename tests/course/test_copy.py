@@ -324,8 +324,10 @@ def test_predictions_and_explanations_are_carried_over_with_what_the_course_said
             ):
                 text = text.replace(stub, mine) if "check." in text else text
             cell["source"] = text
-            if cell["cell_type"] == "code":
-                cell["outputs"] = heard
+            if cell["cell_type"] == "code" and cell["id"] != "c02-count":  # which was not run
+                cell.update(outputs=heard, execution_count=1)
+            if '("02.a", 4)' in cell["source"]:
+                cell["source"] = 'check.predict("02.a",4)  # I counted them'
 
     older("02_the_graph.ipynb", change)
     said = command("course", "--update")
@@ -336,7 +338,37 @@ def test_predictions_and_explanations_are_carried_over_with_what_the_course_said
     assert '"e = h": 1,\n    "h = w * h": None' in text["c02-a2n"] and text["c02-a3"].endswith('("02.a3", None)')
     assert text["x02-explain"] == 'check.explain("02", """Größe.""")'
     heard_by = {cell["id"] for cell in cells if cell.get("outputs") == heard}
-    assert {"c02-a", "c02-02a-open", "c02-02b-check", "x02-explain"} <= heard_by and "c02-view" not in heard_by
+    assert {"c02-a", "c02-02a-open", "c02-02b-check", "x02-explain"} <= heard_by
+    assert "c02-view" in heard_by and "c02-count" not in heard_by
+
+
+def test_inserted_cells_stay_behind_the_cell_that_they_followed(command, older, tmp_path):
+    long, short = "0b8a6c1e-3f7d-4d2a-9c55-1e2f3a4b5c6d", "9f31c2aa"  # as JupyterLab and VS Code make them
+
+    def change(cells):
+        at = next(k for k, cell in enumerate(cells) if cell["id"] == "c02-a") + 1
+        cells[at:at] = [
+            {"cell_type": "markdown", "id": long, "metadata": {}, "source": "my note"},
+            {"cell_type": "code", "id": short, "metadata": {}, "outputs": [], "execution_count": 3, "source": "40 + 2"},
+            {
+                "cell_type": "code",
+                "id": "5d5d5d5d",
+                "metadata": {},
+                "outputs": [],
+                "execution_count": None,
+                "source": "",
+            },
+        ]
+        cells.append(
+            {"cell_type": "code", "id": "c02-old", "metadata": {}, "outputs": [], "source": "# ours, and gone"}
+        )
+
+    older("02_the_graph.ipynb", change)
+    said = command("course", "--update")
+    assert "the new edition, with the 2 cells that you had inserted; your file" in said
+    cells = json.loads((tmp_path / "course" / "02_the_graph.ipynb").read_text("utf-8"))["cells"]
+    ids = [cell["id"] for cell in cells]
+    assert ids[ids.index("c02-a") :][:3] == ["c02-a", long, short] and "5d5d5d5d" not in ids and "c02-old" not in ids
 
 
 def test_a_chapter_without_a_new_edition_is_left_alone(command, tmp_path):

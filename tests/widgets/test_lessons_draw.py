@@ -7,6 +7,11 @@ import pytest
 from widgets.lessons import draw
 
 
+@pytest.fixture(autouse=True)
+def progress_file(monkeypatch, tmp_path):
+    monkeypatch.setenv("MINIGRAD_PROGRESS", str(tmp_path / "progress.json"))
+
+
 def stroke(guess, *heights):
     for k, y in enumerate(heights):
         guess.set(**{f"at {k}": y})
@@ -27,6 +32,19 @@ def test_nothing_is_computed_before_the_button_is_pressed():
         3.0,
         5.0,
     ]
+
+
+def test_a_drawn_curve_outlives_its_kernel(progress_file):
+    def squares():
+        return draw([1, 2, 3], lambda: [1, 4, 9], high=10)
+
+    guess = squares()
+    stroke(guess, 2.0, 3.0, 9.0)
+    guess.press("show")
+    again = squares()
+    assert again.figure.drawn == [2.0, 3.0, 9.0] and again.figure.heights is None and "yours" in again.picture()
+    other = draw([1, 2, 3], lambda: [1, 4, 9], high=10, xlabel="another picture")
+    assert other.figure.drawn == [5.0, 5.0, 5.0] and "drag here" in other.picture()
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,13 @@ What lives here: `draw(x, real)`, with a slider for each place, which the browse
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from minigrad.course import progress
 
 from ..show import Table
 from .kit import Entry, Field, Figure, Given, action, lesson
@@ -69,9 +72,17 @@ class draw(Figure):
             raise ValueError(f"The axis has to go upwards: low is {self.low!r} and high is {self.high!r}.")
         self.low, self.high = float(self.low), float(self.high)
         if self.drawn is None:
-            self.drawn = [(self.low + self.high) / 2] * len(self.names)
+            kept = progress.load()[0].get(self.key, {}).get("drawn")  # before the kernel was restarted
+            self.touched = isinstance(kept, list) and len(kept) == len(self.names)
+            self.drawn = kept if self.touched else [(self.low + self.high) / 2] * len(self.names)
         if len(self.drawn) != len(self.names):
             raise ValueError(f"There are {len(self.names)} places, and drawn has {len(self.drawn)} heights.")
+
+    @property
+    def key(self) -> str:
+        """Of this picture in the progress file: a hash of its axes."""
+        axes = json.dumps([self.names, self.low, self.high, self.xlabel, self.ylabel])
+        return "draw " + hashlib.sha256(axes.encode()).hexdigest()[:12]
 
     def fields(self) -> dict[str, Field]:
         if self.heights is not None:
@@ -90,6 +101,8 @@ class draw(Figure):
             raise ValueError(f"{error}. Run the cell above that defines it, then press again.") from error
         if len(results) != len(self.names):
             raise ValueError(f"There are {len(self.names)} places, and real() gave {len(results)} numbers.")
+        if self.touched:
+            progress.update(self.key, drawn=self.drawn)
         self.heights = [math.log10(y) if y > 0 else self.low for y in results] if self.log else results
 
     @action("Draw again", when=lambda figure: figure.heights is not None)
