@@ -720,7 +720,7 @@ class Later(list):
 
     def __getitem__(self, i: Any) -> Any:
         thing = super().__getitem__(i)
-        if isinstance(thing, np.ndarray):
+        if isinstance(thing, np.ndarray | np.generic):  # a result of single numbers is a NumPy scalar
             self[i] = thing = numbers(thing)
         return thing
 

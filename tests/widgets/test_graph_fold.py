@@ -15,6 +15,7 @@ from minigrad.core.call_log import VALUES
 from minigrad.micro import MLP
 from minigrad.tracing.trace import replay_steps, to_text, trace
 from tests.widgets.test_narrower import cards
+from widgets import graph
 from widgets.fold import Folded, Folds, longest_run
 from widgets.layout import layout
 from widgets.static import svg
@@ -234,6 +235,16 @@ def test_ten_thousand_tensors_open_folded(noted):
     assert len(view.trace["arrays"]) < 400, "only what is shown is summed up"
     y.backward()
     assert len(repr(view)) < 20_000
+
+
+def test_a_long_loop_of_single_numbers_opens_from_its_figure(noted):
+    w, h = torch.tensor(0.9, requires_grad=True), torch.tensor(1.0)
+    for _ in range(100):
+        h = torch.tanh(w * h)
+    view = graph(h**2, names={"w": w, "h": h})
+    assert view.forms, "it has a figure"
+    view.fold("operations")
+    assert 1 < len(view.trace["nodes"]) < 60 and view.get_state()["trace"]
 
 
 def test_a_fold_that_would_show_too_much_is_refused():
