@@ -22,14 +22,14 @@ def recognise(
 ) -> list[Wrong]:
     """The known mistakes that the outcomes show, given the names of the probes that went `wrong`.
 
-    An answer that is one piece makes one mistake, the first that fits. Where the points are given by idea, it also has to go wrong in the
-    first idea that is not there: of half-done work the part that fails first is explained, and not one that is still to come. Where each
-    entry of an answer is a probe, each wrong entry can have its own, and a mistake of several entries explains all of them.
+    An answer that is one piece makes one mistake, the first that fits and that goes wrong in the first wrong probe as well (or in the
+    first idea that is not there): of two mistakes the one that is reported first is explained. Where each entry of an answer is a probe,
+    each wrong entry can have its own, and a mistake of several entries explains all of them.
     """
     results: list[Wrong] = []
     left, seen = set(wrong), Seen(outcomes, set(outcomes) - set(wrong))
-    first = [probe for probe in ex.probes if probe.name in wrong and ex.ideas]
-    first = [probe for probe in first if probe.idea == first[0].idea]
+    first = [probe for probe in ex.probes if probe.name in wrong]
+    first = [probe for probe in first if probe.idea == first[0].idea] if ex.ideas else first[:1]
     for mistake in ex.bank:
         if not ex.by_entry:
             # What shows it is right: another mistake only looks like it
@@ -51,12 +51,12 @@ def _goes_wrong(ex: Exercise, mistake: Wrong, probes: list[Probe], inputs: Mappi
     for probe in probes:
         args = inputs.get(probe.name, probe.args)
         outcome, right = outcome_of(ex, mistake, probe, args), outcome_of(ex, SOLUTION, probe, args)
-        if (
-            probe.accept is not None
-            or outcome["raised_limit"]
-            or outcome["late"]
-            or not alike(outcome, right, probe.rtol)
-        ):
+        if outcome["raised_limit"] or outcome["late"]:
+            return True
+        if probe.accept is not None and not outcome["error"]:
+            if safely(probe.accept, outcome["got"], *args, otherwise="of another form"):
+                return True
+        elif not alike(outcome, right, probe.rtol):
             return True
     return not probes
 

@@ -36,7 +36,8 @@ def symptom(
     ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
 ) -> tuple[str, str]:
     """(hint, name) for an answer with these wrong probes; the name is "" when only the exercise's own first hint is left."""
-    hint, name = _violent(ex, list(outcomes.values()))
+    deep = any((outcomes[probe]["error"] or {}).get("type") == "RecursionError" for probe in wrong)
+    hint, name = _violent(ex, list(outcomes.values()), deep)
     if not hint:
         cases = [
             _Case(p, inputs.get(p.name, p.args), outcomes[p.name]["got"], wanted(ex, p, inputs.get(p.name, p.args)))
@@ -85,8 +86,8 @@ def _shown(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs:
     return min(lines, key=len, default="")
 
 
-def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
-    """What went wrong before there was anything to compare."""
+def _violent(ex: Exercise, outcomes: list[dict], deep: bool) -> tuple[str, str]:
+    """What went wrong before there was anything to compare. deep: is too deep a recursion what is to be explained?"""
     errors = [o["error"] for o in outcomes if o["error"]]
     types = [e["type"] for e in errors]
     got = [o["got"] for o in outcomes if not o["error"] and not o["late"]]
@@ -110,7 +111,7 @@ def _violent(ex: Exercise, outcomes: list[dict]) -> tuple[str, str]:
             f"Work out the formula and write it down: while {ex.entry} is judged, nothing differentiates for you.",
             "not by hand",
         )
-    if "RecursionError" in types:
+    if deep:
         return "A function calls itself without end, or too deeply. What stops it?", "recursion"
     if errors and (len(errors) == len(outcomes) or (outcomes[0]["error"] and all(g is None for g in got))):
         return raised(ex, errors[0])

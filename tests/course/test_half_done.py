@@ -30,6 +30,10 @@ CASES = {
     "no form yet": ("05.a", HEAD + MUL + POW + RELU, "", "Value.__rmul__. Define it"),
     "it stops, and there is no return either": (
         "01.b", STEPS + "            slopes.append((loss(ws[i] + h) - loss(ws)) / h)\n" + WALKS, "", "A float came where a list"),
+    "twice and too deep": ("02.c", "def walk(y):\n    names = []\n    def visit(node):\n        if node is not None:\n"
+        "            names.append(node.name())\n            for parent, _ in node.next_functions:\n                visit(parent)\n"
+        "    visit(y.grad_fn)\n    return names\n", "", "not for “a value used twice”"),
+    "a power without an exponent": ("05.a", HEAD + MUL + POW.replace("self.data ** (n - 1)", "self.data") + RELU, "", "no exponent"),
     "two names for one list": (
         "01.b", STEPS + "            nudged = ws\n            nudged[i] += h\n            slopes.append((loss(nudged) - loss(ws)) / h)\n"
         + WALKS + "    return ws\n", "", "list(ws) makes a copy"),
@@ -47,7 +51,7 @@ def test_what_fails_first_is_explained(name):
 def test_a_program_that_needs_every_form_says_nothing_about_half_an_engine():
     check = Check()
     check.where = lambda answer: "3 * x stops"
-    half = HEAD + MUL + POW.replace("n * self.data ** (n - 1)", "n * self.data") + RELU
+    half = HEAD + MUL + POW.replace("n * self.data ** (n - 1)", "n + self.data") + RELU
     assert "3 * x stops" not in repr(check("05.a", exercises["05.a"].load(half)))
-    whole = exercises["05.a"].solution.replace("n * self.data ** (n - 1)", "n * self.data")
+    whole = exercises["05.a"].solution.replace("n * self.data ** (n - 1)", "n + self.data")
     assert "3 * x stops" in repr(check("05.a", exercises["05.a"].load(whole)))

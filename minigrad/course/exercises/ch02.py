@@ -281,7 +281,8 @@ def _root_first_and_complete(got, leaves, steps):
             todo += inputs
     names = [n.rpartition("::")[2].removesuffix("Backward0") for n in got]
     if sorted(names) != sorted(wanted):
-        return f"{len(got)} names; {'some are missing or twice' if set(names) <= set(wanted) else 'one of them is no node of this graph'}"
+        count = f"{len(got)} names, and the graph has {len(wanted)} nodes"
+        return count if set(names) <= set(wanted) else f"{count}; one of the names is of no node"
     return None if names[0] == wanted[0] else "the root must come first"
 
 
@@ -383,6 +384,13 @@ def walk(y):
             "A node is missing. Follow all pairs of next_functions, not only the first; and two nodes may have the same name, so "
             "remember the nodes that you have seen, not their names.",
             on=("z = sin(x · y)",),
+        ),
+        Wrong(
+            "one path",
+            "def walk(y):\n    names, node = [], y.grad_fn\n    while node is not None:\n        names.append(node.name())\n"
+            "        node = node.next_functions[0][0]\n    return names\n",
+            "You go on to the first input of each node. A leaf's node has none, so there is no [0]; others have two. Visit all of them.",
+            when=lambda seen: "tuple index out of range" in seen.message("z = sin(x · y)"),
         ),
         Wrong(
             "nodes twice",

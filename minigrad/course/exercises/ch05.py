@@ -457,6 +457,12 @@ EX_A = Exercise(
             on=("gradients of a ** 3",),
         ),
         Wrong(
+            "power without its exponent",
+            _a("n * self.data ** (n - 1)", "n * self.data"),
+            "In the derivative of a power a power is left: of a ** 3 the derivative is 3 * a ** 2. Yours has no exponent.",
+            on=("gradients of a ** 3",),
+        ),
+        Wrong(
             "power without its factor",
             _a("n * self.data ** (n - 1)", "self.data ** (n - 1)"),
             "In the derivative of a power the old exponent also appears as a factor.",

@@ -331,6 +331,8 @@ def jacobian(f, x):
 """
 
 _c = partial(but, SOLUTION_C)
+WRONG_SIZE = ("The identity has the wrong size. pull takes a v with one number for each output, so it needs m rows; jvp takes a u with "
+              "one number for each input, so it needs n.")  # fmt: skip
 ALWAYS_REVERSE = _c("    if m > n:\n        push = lambda u: torch.func.jvp(f, (x,), (u,))[1]\n"
                     "        return torch.func.vmap(push)(torch.eye(n, dtype=x.dtype)).T\n", "")  # fmt: skip
 
@@ -400,10 +402,10 @@ EX_C = Exercise(
         Wrong("the library's Jacobian", "import minigrad as torch\n\n\ndef jacobian(f, x):\n    return torch.func.jacrev(f)(x)\n",
               "jacrev and jacfwd are what you build here, so they are switched off. A line of section 4 shows how vmap builds one of them.",
               when=lambda seen: "built from jvp, vjp and vmap" in seen.message("four to two") + seen.message("three to seven")),
-        Wrong("an identity of the wrong size", _c("torch.eye(m,", "torch.eye(n,"),
-              "The identity has the wrong size. pull takes a v with one number for each output, so it needs m rows; jvp takes a u with one "
-              "number for each input, so it needs n.",
-              when=lambda seen: "grad_output" in seen.message("four to two") or "forward gradient" in seen.message("three to seven")),
+        Wrong("an identity of the wrong size for vjp", _c("torch.eye(m,", "torch.eye(n,"), WRONG_SIZE,
+              when=lambda seen: "grad_output" in seen.message("four to two")),
+        Wrong("an identity of the wrong size for jvp", _c("torch.eye(n,", "torch.eye(m,"), WRONG_SIZE,
+              when=lambda seen: "forward gradient" in seen.message("three to seven")),
         Wrong("value and tangent together", _c("(u,))[1]", "(u,))"),
               "jvp returns the value and the tangent. Take the tangent inside the function that vmap runs.",
               when=lambda seen: "'tuple' object" in seen.message("three to seven")),
