@@ -301,3 +301,45 @@ def test_the_colours_of_a_state_fall_with_its_gradient():
     tops = {now.top(i, "gradient", [alike]) for i in alike}
     assert len(alike) == 9 and len(tops) == 1 and tops == {abs(now.gradient(alike[-1])[0]).max()}
     assert now.top(alike[0], "gradient", []) < 1e-4 * tops.pop()
+
+
+def test_the_box_of_a_branch_shows_what_the_branch_computes_at_every_width():
+    figure, *_ = figured("a block with two heads in a list")
+    attention, ffwd = figure.forms.figure.links
+    for drawn in figure.plan["figures"]:
+        boxes = [s for s in drawn["signs"] if s["kind"] == "branch"]
+        for box, link in zip(boxes, (attention, ffwd), strict=True):
+            shown = [
+                s["n"]
+                for s in drawn["sheets"]
+                if box["x"] <= s["x"] <= s["x"] + s["c"] * s["cw"] <= box["x"] + box["w"]
+                and box["y"] <= s["y"] <= s["y"] + s["r"] * s["ch"] <= box["y"] + box["h"]
+            ]
+            if link is attention:
+                a = link.form
+                assert {link.norm, a.q, a.k, a.v, a.weights, a.heads[0].weights, a.joined, link.end} == set(shown)
+            else:
+                assert {link.norm, link.end} < set(shown) and len(shown) == 4, drawn["w"]
+
+
+def test_a_branch_without_a_module_of_its_own_has_the_name_of_its_block():
+    code = "class Res(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    code += "        self.f, self.g = nn.Linear(6, 6), nn.Linear(6, 6)\n"
+    code += "    def forward(self, x):\n        return x + self.g(torch.relu(self.f(x)))\n"
+    code += "net = nn.Sequential(Res(), Res())\nloss = (net(torch.randn(4, 6)) ** 2).mean()\n"
+    space = run(code)
+    recording = TensorRecording(space["loss"], space)
+    figure = plan.find(recording, recording.trace())
+    for drawn in figure.plan["figures"]:
+        assert [s["t"] for s in drawn["signs"] if s["kind"] == "branch"] == ["net[0]", "net[1]"]
+        assert not [s for s in drawn["signs"] if s["kind"] == "span"], "it is written once"
+    assert figure.plan["names"] == {"link0": "net[0]", "link1": "net[1]"}
+    assert "**net[1] reads the lane" in "".join(s["whole"] for s in figure.plan["stages"])
+    assert figure.plan["stages"][-1]["say"].endswith("mean((x after net[1])²).")
+
+
+def test_the_chart_of_gradients_says_what_its_room_is_for():
+    figure, *_ = figured("LSTM by hand")
+    forward = picture.svg(figure, 3, w=640)
+    assert "comes with the backward pass" in forward and "size of" in forward and 'class="no"' not in forward
+    assert "comes with" not in picture.svg(figure, len(figure.trace["steps"]), w=640)

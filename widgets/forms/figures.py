@@ -14,7 +14,7 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from minigrad.tracing.forms import Attention, CrossEntropy, Finder, Forms, Lane, Layer, Layers, Link, Recurrence
 
-from .names import Names, counted, module_of, short
+from .names import Names, branch_name, counted, module_of, short
 
 SIZES = (30, 28, 26, 24, 22, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1.5, 1)
 MONO, SANS = 7.3, 6.2  # pixels of a character
@@ -257,7 +257,7 @@ class Figures:
         wholes: dict[str, Callable[[float], Figure]] = {"": self.whole}
         if isinstance(figure, Lane):
             for k, link in enumerate(figure.links):
-                self.titles[f"link{k}"] = self.link_name(link)
+                self.titles[f"link{k}"] = branch_name(figure, k)
                 if link.form:
                     wholes[f"link{k}"] = lambda w, link=link: self.branch(link, w)  # type: ignore[misc]
                 else:
@@ -306,12 +306,6 @@ class Figures:
             i = self.finder.parents[i][0]
             best = i if len(self.shapes[i]) > len(self.shapes[best]) else best
         return best if len(self.shapes[best]) > len(self.shapes[layer.op]) else layer.op
-
-    @staticmethod
-    def link_name(link: Link) -> str:
-        """The module that a branch is, if it is not the one around the whole block; else what it is."""
-        own = link.name if link.name != link.block else ""
-        return own or {Attention: "attention", Layers: "layers"}.get(type(link.form), "branch")
 
     def weight_of(self, i: int) -> int:
         """The weight of a product, as the product reads it."""
@@ -1311,7 +1305,12 @@ class LaneFigure(LayersFigure):
         self.rows, self.columns_ = (shape[-2] if len(shape) > 1 else 1), (shape[-1] if shape else 1)
         self.classes = o.shapes[loss.logits][-1] if loss else 0
         self.ends = [x for x in (tail.layers if tail else []) if x.kind in ("linear", "norm", "activation")]
-        (self.downwards if w < 600 else self.across)()
+        links = len(f.links)  # not so narrow a stage that more of them must be folded than below each other
+        (self.downwards if w < 600 or self._room() / links < self.LEAST and links <= 10 else self.across)()
+
+    def _room(self) -> float:
+        """Pixels for all branches beside each other."""
+        return self.w - 8 - max(40, self.columns_ * 4) * (1 + len(self.ends)) - 110
 
     def _blocks(self) -> list[tuple[str, list[int]]]:
         out: list[tuple[str, list[int]]] = []
@@ -1340,7 +1339,7 @@ class LaneFigure(LayersFigure):
         blocks = {x.block for x in links}
         if len(row) > 1 and len(blocks) > 1:
             return f"{len(blocks)} blocks"
-        name = links[0].block if len(row) > 1 and links[0].block else self.o.link_name(links[0])
+        name = links[0].block if len(row) > 1 and links[0].block else branch_name(self.f, row[0])
         name = name.split(".")[-1]
         if len(row) > 1 and not links[0].block:
             name = f"{len(row)} branches"
@@ -1350,7 +1349,7 @@ class LaneFigure(LayersFigure):
         f, o, w = self.f, self.o, self.w
         t, wide = self.rows, self.columns_
         ends = len(self.ends)
-        room = w - 8 - max(40, wide * 4) * (1 + ends) - 110
+        room = self._room()
         rows = self._branches(lambda n: room / n >= self.LEAST, int(room / self.LEAST))
         side = max(60.0, min(112.0, room / len(rows) * 0.3))  # pixels of a sheet on the lane, at most
         c = max(2.0, min(15.0, side // wide if wide <= side else side / wide, side // t if t <= side else side / t))
@@ -1371,7 +1370,10 @@ class LaneFigure(LayersFigure):
         sw, high = wide * c, t * c
         y = 30.0
         mid, below = y + high / 2, y + high + 40
-        h = 62 + side
+        bw = max(30.0, min(gap + sw - 12, 240 + 2 * (side - 60)))
+        sizes = [size for size in SIZES if size <= max(c, 3)]
+        inner = next((size for size in sizes if max(self._tall(row, bw, size) for row in rows) <= 250), sizes[-1])
+        h = max(self._tall(row, bw, inner) for row in rows)
         start = self._lane_sheet(f.start, max(4.0, 50 - sw / 2), y, c, short(o.name(f.start)), f"{t} × {wide}")
         x, before = start.right, f.start
         on_lane = [(f.start, start.centre)]
@@ -1380,9 +1382,8 @@ class LaneFigure(LayersFigure):
             first, last = f.links[row[0]], f.links[row[-1]]
             to = x + gap
             self.wire(p("M", x + 3, mid, "H", to - 4), before, last.add, thick=True)
-            bw = max(30.0, min(gap + sw - 12, 240 + 2 * (side - 60)))
             bx = x + gap / 2 - bw / 2 - sw * 0.06
-            self.branch(row, bx, below, bw, h)
+            self.branch(row, bx, below, bw, h, inner)
             self.wire(
                 p("M", x + 3, mid, "h6q7 0 7 7V", below - 2), before, first.norm if first.norm >= 0 else first.end
             )
@@ -1390,7 +1391,9 @@ class LaneFigure(LayersFigure):
             self.sign("plus", to - 12, mid, last.add)
             self._lane_sheet(last.add, to, y, c, "", "")
             on_lane.append((last.add, to + sw / 2))
-            if first.block and spans and spans[-1][0] == first.block:
+            if self._title(row, w) == first.block.split(".")[-1]:
+                pass  # the box has the name of the block
+            elif first.block and spans and spans[-1][0] == first.block:
                 spans[-1] = (first.block, spans[-1][1], to + sw)
             elif first.block and first.block == last.block:
                 spans.append((first.block, x + 2, to + sw))
@@ -1453,84 +1456,159 @@ class LaneFigure(LayersFigure):
         self.sign("span", a + 6, y - 4, -1, w=round(b - a - 12, 1))
         self.text((a + b) / 2, y + 16, said, "m", "middle")
 
-    def branch(self, row: list[int], x: float, y: float, w: float, h: float) -> None:  # type: ignore[override]
-        """A branch of the lane: its most telling sheet in a box that opens."""
+    def _inside(self, row: list[int]) -> list[tuple[str, list[tuple[int, int]]]]:
+        """What is drawn in the box of a branch: names, and of each the tensors with plane or -1. Of several branches the main ones."""
         links = [self.f.links[k] for k in row]
+        if len({x.block for x in links}) > 1:
+            return []
+        if len(row) > 1:
+            return [self._main(x) for x in links if x.form]
         link = links[0]
+        named = self.o.finder.nodes[link.end]["named"]
+        end = (short(self.o.name(link.end)).split(".")[-1] if named or link.form else "", [(link.end, -1)])
+        norm = [(module_of(self.o.finder.nodes[link.norm]).split(".")[-1] or "norm", [(link.norm, -1)])]
+        out = norm if link.norm >= 0 else []
+        if self.planes or not link.form:
+            return [self._main(link)] if link.form else [*out, end]
+        if isinstance(link.form, Layers):
+            layers = [x for x in self._columns(link.form)[1:] if x[1] and x[1].kind != "norm"]
+            return [*out, *((name, [(n, -1)]) for n, _, name in layers)]
+        a = link.form
+        read = [(self._called(i, role), [(i, -1)]) for role, i in (("q", a.q), ("k", a.k), ("v", a.v))]
+        last = a.then[-1].op if a.then else a.joined
+        heads = "heads" if a.heads or len(self.o.shapes[a.out]) == 4 else "out"
+        joined = a.joined if a.joined >= 0 else next((i for i in self._views(a) if self._rows(i)), a.out)
+        end = (
+            self._named(a.then[-1], last).split(".")[-1] if a.then else "",
+            [(self.o.wider(a.then[-1]) if a.then else last, -1)],
+        )
+        return [
+            *out,
+            *read,
+            self._main(link),
+            (self._called(joined, heads), [(joined, -1)]),
+            *([end] if a.then else []),
+        ]
+
+    def _called(self, n: int, role: str) -> str:
+        node = self.o.finder.nodes[n]
+        return node["label"] if node["named"] and len(node["label"]) <= len(role) + 4 else role
+
+    def _views(self, a: Attention) -> list[int]:
+        """The result of the heads in the shapes that follow it."""
+        i, out = a.out, list[int]()
+        while len(self.o.finder.users[i]) == 1 and self.o.finder.free(self.o.finder.users[i][0]):
+            i = self.o.finder.users[i][0]
+            out.append(i)
+        return out
+
+    def _rows(self, n: int) -> bool:
+        """Does a tensor have the rows of the lane?"""
+        return self.o.shapes[n][-2:] == [self.rows, self.columns_] and len(self.o.shapes[n]) < 4
+
+    def _main(self, link: Link) -> tuple[str, list[tuple[int, int]]]:
+        """The most telling sheets of a branch: the weights of its heads, or the widest layer in its middle."""
+        if isinstance(link.form, Attention):
+            apart = [head.weights for head in (link.form, *link.form.heads)]  # tensors of their own
+            shape = self.o.shapes[apart[0]]
+            several = len(shape) == 4 and shape[-3] > 1
+            return "weights", [(apart[0], k) for k in range(2)] if several else [(i, -1) for i in apart[:2]]
+        assert link.form
+        inner = [z for z in link.form.layers if z.kind != "norm"]
+        n = self.o.wider(inner[-2]) if len(inner) > 1 else inner[-1].op
+        return "", [(n, 0 if len(self.o.shapes[n]) == 4 else -1)]
+
+    def _beside(self, row: list[int]) -> set[int]:
+        """k and v, which are made beside q and not of it."""
+        form = self.f.links[row[0]].form
+        return {form.k, form.v} if isinstance(form, Attention) else set()
+
+    GAP_IN, NAME_IN = 12, 16  # pixels between the sheets in a box, and above each for its name
+
+    def _size(self, n: int) -> tuple[int, int]:
+        shape = self.o.shapes[n]
+        return (shape[-2] if len(shape) > 1 else 1), (shape[-1] if shape else 1)
+
+    def _wrapped(self, row: list[int], w: float, c: float) -> list[list[tuple[str, list[tuple[int, int]], float]]]:
+        """The sheets of a box in lines, each with its width."""
+        lines: list[list[tuple[str, list[tuple[int, int]], float]]] = []
+        left = 0.0
+        for name, some in self._inside(row):
+            wide = sum(self._size(n)[1] for n, _ in some) * c + 4 * (len(some) - 1)
+            wide = min(w - 16, max(wide, len(name) * MONO))
+            if not lines or left + self.GAP_IN + wide > w - 16:
+                lines.append([])
+                left = -self.GAP_IN
+            left += self.GAP_IN + wide
+            lines[-1].append((name, some, wide))
+        return lines
+
+    def _tall(self, row: list[int], w: float, c: float) -> float:
+        """How high a box of this width is with cells of this size."""
+        lines = self._wrapped(row, w, c)
+        return 30 + sum(
+            self.NAME_IN + 8 + c * max(self._size(n)[0] for _, some, _ in line for n, _ in some) for line in lines
+        )
+
+    def branch(self, row: list[int], x: float, y: float, w: float, h: float, c: float) -> None:  # type: ignore[override]
+        """A branch of the lane: what it computes, in a box that opens."""
         part = f"link{row[0]}" if len(row) == 1 else ""
+        end = self.f.links[row[-1]].end
         self.sign(
-            "branch", x, y, links[-1].end, w=round(w, 1), h=h, t=self._title(row, w), **({"part": part} if part else {})
+            "branch", x, y, end, w=round(w, 1), h=round(h, 1), t=self._title(row, w), **({"part": part} if part else {})
         )
         self.h = max(self.h, y + h)
-        if len({x.block for x in links}) > 1 or w < 26:
+        if w < 26:
             return
-        top, room, o = y + 28, h - 38, self.o
-        if isinstance(link.form, Attention):
-            self._heads(link.form, x, top, w, room)
-        elif link.form:
-            inner = [z for z in link.form.layers if z.kind != "norm"]
-            n = o.wider(inner[-2]) if len(inner) > 1 else inner[-1].op
-            shape = o.shapes[n]
-            r, c = (shape[-2] if len(shape) > 1 else 1), (shape[-1] if shape else 1)
-            most = 10.0 if h < 140 else 14.0
-            cw, ch = min(most, (w - 16) / c), min(most, room / r)
-            if len(shape) == 4:
-                cw = ch = min(cw, ch)
-            self.sheet(
-                n,
-                x + (w - c * cw) / 2,
-                top + (room - r * ch) / 2,
-                cw,
-                ch,
-                label="",
-                sub="",
-                alone=True,
-                plane=0 if len(shape) == 4 else -1,
-            )
-
-    def _heads(self, a: Attention, x: float, y: float, w: float, h: float) -> None:
-        shape = self.o.shapes[a.weights]
-        t, k = shape[-2:]
-        apart = [head.weights for head in (a, *a.heads)]  # tensors of their own
-        heads = min(2, shape[-3] if len(shape) == 4 else len(apart))
-        most = 10.0 if h < 90 else 14.0
-        side = min(most, (h - 4) / t, (w - 16 - (heads - 1) * 6) / (k * heads))
-        over = min(most, (h - 2 - (heads - 1) * 6) / (t * heads), (w - 16) / k)
-        upright = over > side
-        c = max(side, over)
-        ww, hh = (k * c, heads * t * c + (heads - 1) * 6) if upright else (heads * k * c + (heads - 1) * 6, t * c)
-        for q in range(heads):
-            at = (
-                (x + (w - ww) / 2, y + (h - hh) / 2 + q * (t * c + 6))
-                if upright
-                else (x + (w - ww) / 2 + q * (k * c + 6), y + (h - hh) / 2)
-            )
-            if len(shape) == 4:
-                self.sheet(a.weights, *at, c, plane=q, label="", sub="", alone=True)
-            else:
-                self.sheet(apart[q], *at, c, label="", sub="", alone=True)
+        top = y + 26 + (h - self._tall(row, w, c)) / 2
+        before: Place | None = None
+        lines = self._wrapped(row, w, c)
+        total = max((sum(wide + self.GAP_IN for *_, wide in line) for line in lines), default=0) - self.GAP_IN
+        for line in lines:
+            at, tall = x + max(8.0, (w - total) / 2), max(self._size(n)[0] for _, some, _ in line for n, _ in some) * c
+            top += self.NAME_IN
+            for k, (name, some, wide) in enumerate(line):
+                columns = sum(self._size(n)[1] for n, _ in some)
+                cw = min(c, (wide - 4 * (len(some) - 1)) / columns)
+                if k and before and some[0][0] not in self._beside(row):
+                    self.wire(p("M", before.right + 2, top + tall / 2, "H", at - 2), before.n, some[0][0])
+                for q, (n, plane) in enumerate(some):
+                    high = self._size(n)[0] * c
+                    before = self.sheet(
+                        n, at, top + (tall - high) / 2, cw, c, plane=plane, label="" if q else name, sub="", alone=True
+                    )
+                    if not q and name:
+                        self.sheets[-1]["label"] = (round(at, 1), round(top - 4, 1), "start", name)
+                        self.sheets[-1]["plain"] = True
+                    at = before.right + 4
+                at += max(0.0, wide - (columns * cw + 4 * (len(some) - 1))) - 4 + self.GAP_IN
+            top += tall + 8
 
     def downwards(self) -> None:
         f, o, w = self.f, self.o, self.w
         wide, t = self.columns_, self.rows
-        c = max(2.0, min(6.0, 48 // wide if wide <= 48 else 48 / wide, 60 / t))
+        c = max(2.0, min(8.0, 64 // wide if wide <= 64 else 64 / wide, 60 / t))
         sw, x = wide * c, 16.0
-        step = max(t * c + 44, 96.0)
         rows = self._branches(lambda n: n <= 10, 10)
+        bx = x + sw + 26
+        bw = w - bx - 8
+        sizes = [size for size in SIZES if size <= max(c * 1.5, 3)]
+        inner = next((size for size in sizes if max(self._tall(row, bw, size) for row in rows) <= 140), sizes[-1])
         y = 26.0
         self._lane_sheet(f.start, x, y, c, short(o.name(f.start)), "")
         before = f.start
         for row in rows:
             first, last = f.links[row[0]], f.links[row[-1]]
-            to = y + step
+            tall = self._tall(row, bw, inner)
+            to = y + max(t * c + 44, tall + 22)
             self.wire(p("M", x + sw / 2, y + t * c + 3, "V", to - 4), before, last.add, thick=True)
-            self.branch(row, x + sw + 26, y + t * c / 2 + 8, w - x - sw - 34, step - 22)
+            self.branch(row, bx, y + t * c / 2 + 8, bw, max(tall, t * c + 22), inner)
             self.wire(
                 p("M", x + sw + 3, y + t * c / 2, "h10q6 0 6 6V", y + t * c / 2 + 18, "h8"),
                 before,
                 first.norm if first.norm >= 0 else first.end,
             )
-            self.wire(p("M", x + sw + 26, to + 4, "H", x + sw + 3), last.end, last.add)
+            self.wire(p("M", bx, to + 4, "H", x + sw + 3), last.end, last.add)
             self._lane_sheet(last.add, x, to, c, "", "")
             self.sign("plus", x + sw + 13, to + 4, last.add)
             before, y = last.add, to
@@ -1550,8 +1628,8 @@ class LaneFigure(LayersFigure):
             self.probabilities(x2, y, c2, t, Place(before, x2 - 34, y, 0, t * c2), 50)
         else:
             mid = y + t * c / 2
-            way = p("M", x2 - 30, mid, "H", w - 96) if self.ends else p("M", from_, y - 36, "V", mid, "H", w - 96)
+            way = p("M", x2 - 30, mid, "H", x2 + 18) if self.ends else p("M", from_, y - 36, "V", y - 14)
             self.wire(way, before, o.finder.root)
-            self.loss(w - 94, y + t * c / 2, 90)
+            self.loss(x2 + 20, mid, 90) if self.ends else self.loss(x, y + 14, 90)
         lane = [n for n in (f.start, *(f.links[row[-1]].add for row in rows)) if o.finder.live[n]]
         self._norms([(n, 64 + (w - 96) * k / max(1, len(lane) - 1)) for k, n in enumerate(lane)], self.h + 36)

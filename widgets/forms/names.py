@@ -40,6 +40,15 @@ def module_of(node: Node) -> str:
     return "" if " " in name else name
 
 
+def branch_name(lane: Lane, k: int) -> str:
+    """The module that a branch of a lane is; else the block that it alone makes up; else what it is."""
+    link = lane.links[k]
+    if link.name != link.block:
+        return link.name
+    alone = sum(x.block == link.block for x in lane.links) == 1
+    return (link.block if alone else "") or {Attention: "attention", Layers: "layers"}.get(type(link.form), "branch")
+
+
 class Names:
     """The name of each node of a trace."""
 
@@ -92,8 +101,8 @@ class Names:
             functions = {self.finder.functions[self.finder.peel(p)] for p in self.finder.parents[figure.start]}
             if "embedding" in functions and len(functions) <= 2:
                 self._give(figure.start, "tok + pos")
-            for link in figure.links:
-                self._give(link.add, f"x after {short(link.name).split('.')[-1] or 'this branch'}")
+            for k, link in enumerate(figure.links):
+                self._give(link.add, f"x after {branch_name(figure, k).split('.')[-1]}")
                 if link.norm >= 0:
                     self._give(link.norm, module_of(self.nodes[link.norm]).split(".")[-1] or "norm")
                 if isinstance(link.form, Attention):
@@ -143,9 +152,10 @@ class Names:
                 return match[0]
             self._depth += 1
             try:
-                return self.of(i)
+                said = self.of(i)
             finally:
                 self._depth -= 1
+            return f"({said})" if re.search(r" [^()]*$", said) and text[match.end() :][:1] in "²³⁴^ᵀ" else said
 
         def role(match: re.Match[str]) -> str:  # a name in time that has a role: loss₁ is the log softmax
             return self.role.get(self.by_label.get(match[0], -1), match[0])

@@ -261,25 +261,31 @@ def _norms(sign: Sign, state: str, now: Moment) -> list[str]:
     x, y, w, h, xs = sign["x"], sign["y"], sign["w"], sign["h"], sign["xs"]
     last = [now.nodes[i]["grads"][-1][1] if now.nodes[i]["grads"] else -1 for row in sign["nodes"] for i in row]
     some = [v for v in (_size(now.array(i)) for i in last) if v > 0 and math.isfinite(v)]
-    if not some or now.step <= now.K:
+    if not some:
         return []
+    cw, written = sign["rows"]
+    out = [_text(x, y - 18, sign["t"], "s")]
+    none = [
+        f'<path class="nn" stroke-width="3" d="M{number(at_x - cw / 2)} {number(y + h)}h{number(cw)}"/>' for at_x in xs
+    ]
+    if now.step <= now.K:
+        out.append(_text(x + w / 2, y + h / 2 + 4, "comes with the backward pass", "s", "middle"))
+        return [*out, f'<path class="ax" d="M{number(x)} {number(y + h)}h{number(w)}"/>', *none]
     high, low = math.ceil(math.log10(max(some)) + 1e-9), math.floor(math.log10(min(some)) - 0.2)
     high += high == low
 
     def place(v: float) -> float:
         return y + (high - max(low, math.log10(v))) / (high - low) * h
 
-    out = [_text(x, y - 18, sign["t"], "s")]
     for e in range(high, low - 1, -math.ceil((high - low) / 4)):
         at = y + (high - e) / (high - low) * h
         out.append(f'<path class="ax{" dt" if e > low else ""}" d="M{number(x)} {number(at)}h{number(w)}"/>')
         power = "1" if e == 0 else "10" + str(e).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
         out.append(_text(x - 8, at + 4, power, "s", "end"))
-    cw, written = sign["rows"]
-    for at_x, i in zip(xs, sign["nodes"][0], strict=True):
+    for k, (at_x, i) in enumerate(zip(xs, sign["nodes"][0], strict=True)):
         v = _size(now.gradient(i)[0])
         if math.isnan(v):
-            out.append(f'<path class="nn" stroke-width="3" d="M{number(at_x - cw / 2)} {number(y + h)}h{number(cw)}"/>')
+            out.append(none[k])
             continue
         top = place(v) if v > 0 else y + h
         out.append(_rect(at_x - cw / 2, top, cw, max(1, y + h - top), "no"))

@@ -16,7 +16,7 @@ from minigrad.tracing.text import json_number
 from minigrad.tracing.trace import fmt
 from minigrad.words import plural
 
-from .names import Names, counted, short
+from .names import Names, branch_name, counted, short
 
 
 class Stage(TypedDict):
@@ -203,9 +203,11 @@ class Stages:
         mine = [s for s in self.list if s["group"] == group]
         count = sum(1 for s in mine for i in s["nodes"] if not self.finder.free(i))
         if group.startswith("link") and isinstance(figure, Lane):
-            name = short(figure.links[int(group[4:])].name) or "The branch"
+            name = short(branch_name(figure, int(group[4:])))
+            name = "the branch" if name in ("layers", "branch") else name
+            begin = name.replace("the b", "The b")
             stage["whole"] = (
-                f"**{name} reads the lane and computes what is added to it:** {plural(count, 'operation')}."
+                f"**{begin} reads the lane and computes what is added to it:** {plural(count, 'operation')}."
             )
             stage["wholeback"] = (
                 f"**The gradient has gone through {name}:** its parameters have theirs, and what comes out is added to the lane."

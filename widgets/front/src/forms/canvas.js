@@ -311,22 +311,26 @@ const lossText = (forms, n) => (forms.size(n) === 1 ? fmt(forms.value(n)?.[0] ??
 
 /** Sizes of the gradients at each step in time, on a logarithmic scale. @param {Sign} sign @param {Forms} forms @param {number} step */
 function drawNorms({ x, y, w = 0, h = 0, t = "", xs = [], nodes = [], rows = [] }, forms, step) {
-  if (!forms.back(step)) return [];
   const ends = nodes.flat().map((i) => norm(forms.array(forms.node(i).grads.at(-1)?.[1] ?? -1)));
   const some = ends.filter((v) => v > 0 && Number.isFinite(v));
   if (!some.length) return [];
+  const [cw, written] = rows;
+  /** @type {SVGElement[]} */ const out = [s("text", { x, y: y - 18, class: "mg-fm-s" }, t)];
+  const none = (/** @type {number} */ k) => s("path", { d: `M${xs[k] - cw / 2} ${y + h}h${cw}`, class: "mg-fm-none" });
+  if (!forms.back(step)) {
+    out.push(s("text", { x: x + w / 2, y: y + h / 2 + 4, class: "mg-fm-s", "text-anchor": "middle" }, "comes with the backward pass"));
+    return [...out, s("path", { d: `M${x} ${y + h}h${w}`, class: "mg-fm-axis" }), ...xs.map((_, k) => none(k))];
+  }
   let high = Math.ceil(Math.log10(Math.max(...some)) + 1e-9);
   const low = Math.floor(Math.log10(Math.min(...some)) - 0.2); // the smallest one is a bar, too
   if (high === low) high++;
   const place = (/** @type {number} */ v) => y + ((high - Math.max(low, Math.log10(v))) / (high - low)) * h;
-  /** @type {SVGElement[]} */ const out = [s("text", { x, y: y - 18, class: "mg-fm-s" }, t)];
   const stride = Math.ceil((high - low) / 4);
   for (let e = high; e >= low; e -= stride) {
     const at = y + ((high - e) / (high - low)) * h;
     out.push(s("path", { d: `M${x} ${at}h${w}`, class: `mg-fm-axis${e > low ? " mg-fm-dots" : ""}` }));
     out.push(s("text", { x: x - 8, y: at + 4, class: "mg-fm-s", "text-anchor": "end" }, e === 0 ? "1" : `10${raised(e)}`));
   }
-  const [cw, written] = rows;
   const now = (/** @type {number} */ i) => {
     const side = forms.side(i, step);
     return side.kind === "gradient" ? norm(side.numbers) : NaN;
@@ -334,7 +338,7 @@ function drawNorms({ x, y, w = 0, h = 0, t = "", xs = [], nodes = [], rows = [] 
   for (const [k, i] of nodes[0].entries()) {
     const v = now(i);
     if (Number.isNaN(v)) {
-      out.push(s("path", { d: `M${xs[k] - cw / 2} ${y + h}h${cw}`, class: "mg-fm-none" }));
+      out.push(none(k));
       continue;
     }
     const at = v > 0 ? place(v) : y + h;
