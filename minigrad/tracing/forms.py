@@ -90,6 +90,7 @@ class Recurrence:
     start: int  # the first state, or -1
     turns: list[Turn]
     lanes: list[list[int]]  # further states of the same size, such as c of an LSTM
+    starts: list[int]  # their first ones, or -1
     # Where the first input and the first state begin in one leaf: cat(x, h0) needs no gradient, so that only its result is recorded
     joined: tuple[int, int] | None = None
 
@@ -387,14 +388,14 @@ class Finder:
             )
         used = [{p for i in t.operations for p in map(self.peel, self.parents[i]) if self.parameter(p)} for t in turns]
         parameters = sorted(set.intersection(*used))
-        begin = [i for i in turns[0].leaves if i not in parameters and self.shape(i) == self.shape(states[0])]
-        begin.sort(key=lambda i: any(self.functions[u] in PRODUCTS for u in self.users[i]))  # h, not c of an LSTM
-        start = begin[-1] if begin else -1
+        start = self._first(turns, states[0])
+        lanes = [[w[k] for w in windows] for k in at if k != main and len(windows[-1]) > k and size[k] == size[main]]
+        starts = [self._first(turns, row[0]) for row in lanes]
         first, joined = self._joined(turns, parameters)
         if joined:
             start = first
         for turn in turns:
-            given = [i for i in turn.leaves if i != start and self.nodes[i]["kind"] == "leaf"]
+            given = [i for i in turn.leaves if i not in (start, *starts) and self.nodes[i]["kind"] == "leaf"]
             own = [i for i in given if i not in parameters and not self.parameter(i)]
             turn.x = own[0] if own else -1
         if joined:
@@ -405,8 +406,25 @@ class Finder:
             ].x = (
                 -1
             )  # the inputs of all steps are multiplied at once, as nn.RNN does it: none belongs to the first step alone
-        lanes = [[w[k] for w in windows] for k in at if k != main and len(windows[-1]) > k and size[k] == size[main]]
-        return Recurrence(parameters, start, turns, lanes, joined)
+        return Recurrence(parameters, start, turns, lanes, starts, joined)
+
+    def _first(self, turns: list[Turn], state: int) -> int:
+        """The leaf that the first turn reads where the second one reads this state; -1 if that is not certain."""
+
+        def use(i: int, slot: int) -> tuple[str, int, tuple[int, ...]]:
+            return self.functions[i], slot, tuple(p for p in map(self.peel, self.parents[i]) if self.parameter(p))
+
+        reads = {
+            use(i, slot) for i in turns[1].operations for slot, p in enumerate(self.parents[i]) if self.peel(p) == state
+        }
+        found = {
+            self.peel(p)
+            for i in turns[0].operations
+            for slot, p in enumerate(self.parents[i])
+            if use(i, slot) in reads and not self.free(i) and not self.operation(self.peel(p))
+        }
+        found = {i for i in found if math.prod(self.shape(i)) == math.prod(self.shape(state))}
+        return found.pop() if len(found) == 1 else -1
 
     def _joined(self, turns: list[Turn], parameters: list[int]) -> tuple[int, tuple[int, int] | None]:
         """The leaf of the first turn that holds the concatenated input and state, and the offsets of both in it."""

@@ -343,3 +343,91 @@ def test_the_chart_of_gradients_says_what_its_room_is_for():
     forward = picture.svg(figure, 3, w=640)
     assert "comes with the backward pass" in forward and "size of" in forward and 'class="no"' not in forward
     assert "comes with" not in picture.svg(figure, len(figure.trace["steps"]), w=640)
+
+
+def drawn_of(code):
+    space = run(code)
+    recording = TensorRecording(space["loss"], space)
+    figure = plan.find(recording, recording.trace())
+    for drawn in figure.plan["figures"]:
+        inside(drawn)
+    return figure
+
+
+LSTM = """
+W, V, b = torch.randn(3, 16, requires_grad=True), torch.randn(4, 16, requires_grad=True), torch.zeros(16)
+h, c = torch.full((2, 4), 0.25), torch.full((2, 4), 0.75)
+for x in torch.randn(5, 2, 3):
+    i, f, o, g = (x @ W + h @ V + b).chunk(4, 1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    h = torch.sigmoid(o) * torch.tanh(c)
+loss = (h ** 2).mean()
+"""
+
+
+def test_the_first_state_and_the_first_cell_state_of_an_lstm_are_drawn():
+    figure = drawn_of(LSTM)
+    now = Moment(figure.plan, figure.numbers, 1)
+    form = figure.forms.figure
+    assert set(now.value(form.start)) == {0.25} and set(now.value(form.starts[0])) == {0.75}
+    for drawn in figure.plan["figures"]:
+        at = {s["n"]: s for s in drawn["sheets"]}
+        assert at[form.start]["label"][3] == "h₀" and at[form.starts[0]]["label"][3] == "c₀"
+        assert at[form.starts[0]]["y"] < at[form.start]["y"] and at[form.starts[0]]["x"] == at[form.start]["x"]
+
+
+@pytest.mark.parametrize("size", ["5", "2, 5"])
+def test_the_first_state_is_found_beside_an_input_of_the_same_shape(size):
+    code = f"Wx, Wh, h = torch.randn(5, 5, requires_grad=True), torch.randn(5, 5, requires_grad=True), torch.full(({size},), 0.5)\n"
+    for order in ("x @ Wx + h @ Wh", "h @ Wh + x @ Wx"):
+        figure = drawn_of(code + f"for x in torch.randn(4, {size}):\n    h = torch.tanh({order})\nloss = h.sum()\n")
+        form, now = figure.forms.figure, Moment(figure.plan, figure.numbers, 1)
+        assert set(now.value(form.start)) == {0.5} and form.turns[0].x not in (-1, form.start), order
+
+
+@pytest.mark.parametrize("turns", [10, 16, 22, 25, 40, 100])
+def test_a_wider_stage_never_shows_fewer_steps_of_a_recurrence(turns):
+    figure = drawn_of(
+        "w, h = torch.tensor(0.9, requires_grad=True), torch.tensor(1.0)\n"
+        f"for t in range({turns}):\n    h = torch.tanh(w * h)\nloss = h**2\n"
+    )
+    states = {turn.state for turn in figure.forms.figure.turns}
+    shown = [sum(s["n"] in states for s in drawn["sheets"]) for drawn in figure.plan["figures"]]
+    assert shown == sorted(shown) and shown[0] >= min(turns, 10), shown
+
+
+def test_on_a_narrow_stage_the_layer_that_reads_the_last_state_is_drawn_below():
+    code = (
+        "W, V = torch.randn(7, 4, requires_grad=True), torch.randn(4, 3, requires_grad=True)\nh = torch.zeros(1, 4)\n"
+    )
+    code += "for x in torch.randn(6, 1, 3):\n    h = torch.tanh(torch.cat([x, h], 1) @ W)\n"
+    for several in ("", ".expand(2, -1)"):
+        figure = drawn_of(
+            code + f"loss = F.cross_entropy(h{several} @ V, torch.tensor([1, 2])[: {2 if several else 1}])\n"
+        )
+        cross = figure.forms.loss
+        for drawn in figure.plan["figures"]:
+            nodes = {s["n"] for s in drawn["sheets"]}
+            assert {figure.forms.tail.layers[-1].factor, cross.logits} <= nodes, drawn["w"]
+            assert (cross.logp in nodes) == (not several), "not of rows that are no state's"
+
+
+def test_the_probabilities_after_a_recurrence_are_those_of_the_sample():
+    code = (
+        "W, V = torch.randn(7, 4, requires_grad=True), torch.randn(4, 3, requires_grad=True)\nh = torch.zeros(2, 4)\n"
+    )
+    code += "for x in torch.randn(6, 2, 3):\n    h = torch.tanh(torch.cat([x, h], 1) @ W)\n"
+    figure = drawn_of(code + "loss = F.cross_entropy(h @ V, torch.tensor([1, 2]))\n")
+    for drawn in figure.plan["figures"]:
+        (sheet,) = [s for s in drawn["sheets"] if "prob" in s]
+        assert sheet["lead"] == [3, 2, 0, 1] and {sheet["r"], sheet["c"]} == {1, 3}
+
+
+def test_a_weight_that_is_used_twice_is_joined_by_a_line():
+    code = "emb = nn.Embedding(7, 5)\nh = torch.tanh(emb(torch.tensor([1, 4, 2])))\n"
+    figure = drawn_of(code + "loss = F.cross_entropy(h @ emb.weight.T, torch.tensor([4, 2, 6]))\n")
+    for drawn in figure.plan["figures"]:
+        (words,) = [w for w in drawn["words"] if w["t"] == "the same weights, transposed"]
+        assert words["y"] > 10
+        (line,) = [w for w in drawn["wires"] if figure.finder.parameter(w["a"]) and figure.finder.free(w["b"])]
+        assert figure.plan["nodes"][line["b"]]["name"] == "emb.weightᵀ" and line["d"].count("M") == 3

@@ -689,6 +689,8 @@ class LayersFigure(Draw):
         c = largest(lambda c: 1e9 if (rows + tall + 3) * c > 430 and c > 4 else self.total(c), self.w - 8)
         gap = self.GAP + min(34.0, max(0.0, (self.w - 8 - self.total(c)) / (len(self.columns) + 1)))
         y = 24 + (tall + 1) * c + 42 + (0 if tall else -30)
+        used = [o.finder.peel(i) for i in (self.table, *(x.factor for _, x, _ in self.columns if x)) if i >= 0]
+        y += 20 if len(set(used)) < len(used) else 0  # a line over those that are the same
         mid, x = y + rows * c / 2, 4.0
         before: Place | None = None
         long_ = any(
@@ -710,11 +712,33 @@ class LayersFigure(Draw):
             before = here
             x += self.wide(k, c) + gap
         assert before
+        self._shared()
         if self.cross:
             self.probabilities(x, y, c, self.rows, before)
         elif not self.inner:
             self._result(before, x, mid)
         self.h = max(self.h, y + rows * c + 20)
+
+    def _shared(self) -> None:
+        """A line over the sheets of one parameter that is used more than once."""
+        peel = self.o.finder.peel
+        sheets = [(s["n"], s) for s in self.sheets if isinstance(s["n"], int)]
+        for n, first in sheets:
+            same = [(i, s) for i, s in sheets if i != n and peel(i) == n]
+            if not self.o.finder.parameter(n) or not same:
+                continue
+            tops = [(s["x"] + s["c"] * s["cw"] / 2, s["y"] - 20) for _, s in ((n, first), *same)]  # above their names
+            over = min(y for _, y in tops) - 8
+            stubs = "".join(p("M", x, y, "V", over) for x, y in tops)
+            self.wire(stubs + p("M", tops[0][0], over, "H", tops[-1][0]), n, same[-1][0])
+            transposed = all((s["r"], s["c"]) != (first["r"], first["c"]) for _, s in same)
+            self.text(
+                (tops[0][0] + tops[1][0]) / 2,
+                over - 6,
+                "the same weights" + (", transposed" if transposed else ""),
+                "s",
+                "middle",
+            )
 
     def _result(self, before: Place, x: float, mid: float) -> None:
         at = min(max(x, before.right + 12), self.w - 94)
@@ -777,36 +801,22 @@ class LayersFigure(Draw):
             )
 
         c = largest(wide, self.w, SIZES[16:])
+        weights = [o.shapes[x.factor][-1] for _, x, _ in self.columns if x and x.kind == "linear"]
+        weights += [o.shapes[self.table][-1]] if self.table >= 0 else []
+        beside = 4 + max(o.shapes[n][-1] for n, *_ in self.columns) * c + 76  # after the widest one and its curve
+        beside = min(beside, self.w - 8 - max(weights, default=0) * c)
         before: Place | None = None
         for n, layer, name in self.columns:
             tall = self.rows
-            if self.table >= 0 and not before:
-                r, k = o.shapes[self.table]
-                at, called = self.w - 8 - k * c, short(o.name(self.table)).split(".")[-1]
-                self.sheet(self.table, at, y, c, label=called, sub="", right=True, alone=True)
-                way = p("M", at - 4, y + min(r, self.rows) * c / 2, "H", 4 + o.shapes[n][-1] * c + 4)
-                self.wire(way, self.table, o.finder.peel(n))
-                tall = max(tall, r)
-            if layer and layer.kind == "linear":
-                r, k = o.shapes[layer.factor][-2:]
-                self.sheet(
-                    layer.factor,
-                    self.w - 8 - k * c,
-                    y,
-                    c,
-                    label=short(o.name(layer.factor)).split(".")[-1],
-                    sub="",
-                    right=True,
-                    alone=True,
-                )
-                tall = max(tall, r)
             here = self.sheet(n, 4, y, c, label=name)
+            if not before and self.table >= 0:
+                tall = max(tall, self._beside(self.table, o.finder.peel(n), beside, here, c))
             if layer and layer.kind == "linear":
-                self.wire(
-                    p("M", self.w - 12 - k * c, y + min(tall, self.rows) * c / 2, "H", here.right + 4),
-                    layer.factor,
-                    layer.op,
-                )
+                tall = max(tall, self._beside(layer.factor, layer.op, beside, here, c))
+                if layer.bias >= 0:
+                    r = o.shapes[layer.factor][-2]
+                    self.sheet(layer.bias, beside, y + r * c + 5, c, label="", sub="", alone=True)
+                    tall = max(tall, r + 1)
             elif layer and layer.kind == "activation" and self.w - here.right > 76:
                 self.sign("curve", min(self.w - 30, here.right + 46), here.mid, layer.op, t=layer.function)
             if before and layer:
@@ -820,6 +830,12 @@ class LayersFigure(Draw):
         elif not self.inner:
             self.wire(p("M", 16, before.y + before.h + 18, "V", y - 8), before.n, o.finder.root)
             self.loss(4, y + 18, 92)
+
+    def _beside(self, weight: int, op: int, x: float, here: Place, c: float) -> int:
+        """A weight to the right of what is made with it. Returns its rows."""
+        at = self.sheet(weight, x, here.y, c, label=short(self.o.name(weight)).split(".")[-1], sub="", alone=True)
+        self.wire(p("M", x - 4, here.y + min(at.h, here.h) / 2, "H", here.right + 4), weight, op)
+        return self.o.shapes[weight][-2]
 
 
 class PlanesFigure(LayersFigure):
@@ -1071,6 +1087,8 @@ class RecurrenceFigure(Draw):
     def __init__(self, o: Figures, f: Recurrence, w: float, tail: Layers | None, loss: CrossEntropy | None):
         super().__init__(o, w)
         self.f, self.tail, self.cross = f, tail, loss
+        rows = [product(o.shapes[i][:-1]) for i in (loss.logp, f.turns[-1].state)] if loss else [0, 1]
+        self.single = loss if rows[0] == rows[1] else None  # one row of probabilities for the last state of each sample
         self.small = w < NARROW
         exact = f.start < 0 or o.shapes[f.start] == o.finder.shape(
             f.start
@@ -1095,7 +1113,9 @@ class RecurrenceFigure(Draw):
         self.right = 12 if self.small else (96 if w < 700 else 146) if self.cross else 100
         self.left = 34 if self.small else 52
         room = w - self.left - self.right
-        show = min(n, int(room / (17 if self.small else 26)))
+        # As many as will fit; of more no fewer than in a narrower stage
+        least, usual = (17, int(room / 24)) if self.small else (16, max(int(room / 26), int((NARROW - 46) / 24)))
+        show = n if n * least <= room else usual
         head = math.ceil((show - 1) / 2) if show < n else n
         self.list = [*range(head), -1, *range(n - (show - 1 - head), n)] if show < n else list(range(n))
         self.hidden = n - show + 1
@@ -1181,6 +1201,13 @@ class RecurrenceFigure(Draw):
                 part=(self.joined[1], self.long) if self.joined else None,
             )
             self.wire(p("M", it.right + 3, mid, "H", self._at(0) - 4), f.start, f.turns[0].state)
+            for q, (row, first) in enumerate(zip(self.lanes, f.starts, strict=False)):
+                if first >= 0:
+                    name, at = o.name(row[-1]), self.bus + 40 + q * tall
+                    label = counted(name, 0) if len(name) < 4 and self.pitch > 21 else ""
+                    self.sheet(first, it.x, at, wide, c, strip=True, label=label, sub="")
+                    way = p("M", it.right + 3, at + self.long * c / 2, "H", self._at(0) - 4)
+                    self.wire(way, first, row[0], thick=True)
         self.before: Place | None = None
         self.x_of: dict[int, float] = {}
         for k, t in enumerate(self.list):
@@ -1188,9 +1215,8 @@ class RecurrenceFigure(Draw):
             self.x_of[t] = x + cw / 2
             if t < 0:
                 self.text(x + cw / 2, mid + 4, "…", "", "middle")  # below the name of the state before it
-                self.text(
-                    x + cw / 2, mid + 20, f"{self.hidden}" if self.pitch < 50 else f"{self.hidden} steps", "s", "middle"
-                )
+                words = f"{self.hidden} steps" if self.pitch >= 50 or self.long * c < 28 else f"{self.hidden}"
+                self.text(x + cw / 2, mid + 20, words, "s", "middle")
                 self.before = None
                 continue
             turn = f.turns[t]
@@ -1208,10 +1234,10 @@ class RecurrenceFigure(Draw):
                 self.sheet(turn.x, x, self.below, cw, self.cx, strip=True, label="", sub="", part=part)
                 self.wire(p("M", x + cw / 2, self.below - 3, "V", y + self.long * c + 4), turn.x, turn.state)
             self.before = here
-        if self.kx and not self.small:
+        if self.kx:
             name = short(o.finder.nodes[self.xs]["label"]).split("[")[0]
             name = "x" if name.startswith("v") and name[1:].isdigit() else name
-            self.text(self.left - 8, self.below + self.kx * self.cx / 2 + 4, name[:5], "m", "end")
+            self.text(self.left - 8, self.below + self.kx * self.cx / 2 + 4, name[: 3 if self.small else 5], "m", "end")
 
     def _lanes(self, k: int, t: int, x: float, tall: float) -> None:
         f, o, cw = self.f, self.o, self.cw
@@ -1250,6 +1276,8 @@ class RecurrenceFigure(Draw):
         assert last
         mid = self.y + self.long * self.c / 2
         layer = next((x for x in reversed(self.tail.layers) if x.factor >= 0), None) if self.tail else None
+        if self.small and layer:
+            return self._below(last, mid, layer)
         if self.small:
             y = self.h + 34
             self.wire(p("M", last.right + 3, mid, "H", w - 4, "V", y - 28), last.n, o.finder.root)
@@ -1275,21 +1303,79 @@ class RecurrenceFigure(Draw):
             18,
             c,
             strip=True,
-            label=short(o.name(layer.op), 8) if w >= 700 and len(o.name(layer.op)) < 9 else "",
+            label=short(o.name(layer.op).split(".")[-1], 8)
+            if len(o.name(layer.op).split(".")[-1]) < (9 if w >= 700 else 4)
+            else "",
             sub="",
         )
-        if self.cross and product(o.shapes[self.cross.logp][:-1]) == 1:
+        if w < 700:
+            self.sheets[-1]["plain"] = True
+        if self.single:
             x += 18 + (18 if w < 700 else 56)
-            said = (x - 6, y - 6, "start", "softmax") if w >= 700 else None
-            self.put(self.cross.logp, x, y, 18, c, k, 1, prob=[self.cross.target, -1], label=said)
-            self.wire(p("M", here.right + 3, mid, "H", x - 4), layer.op, self.cross.logp)
+            said = (x - 6, y - 6, "start", "softmax")
+            self.put(
+                self.single.logp,
+                x,
+                y,
+                18,
+                c,
+                k,
+                1,
+                prob=[self.single.target, -1],
+                label=said,
+                lead=self._samples(layer.op),
+            )
+            self.wire(p("M", here.right + 3, mid, "H", x - 4), layer.op, self.single.logp)
             self.loss(min(w - 92, x - 36), y + k * c + 44, 90)
-            self.wire(p("M", x + 9, y + k * c + 3, "V", y + k * c + 17), self.cross.logp, o.finder.root)
+            self.wire(p("M", x + 9, y + k * c + 3, "V", y + k * c + 17), self.single.logp, o.finder.root)
         else:
             end = y + k * c + 48
             at = min(w - 92, here.x - 10)
             self.wire(p("M", here.centre, y + k * c + 4, "V", end - 28), layer.op, o.finder.root)
             self.loss(at, end, 88)
+
+    def _below(self, last: Place, mid: float, layer: Layer) -> None:
+        """On a narrow stage: the layer that reads the last state, in a row below all of it."""
+        o, w = self.o, self.w
+        turn, y = self.h + 16, self.h + 52
+        r, k = o.shapes[layer.factor][-2:]
+        cell, cw, ch = min(4.0, 40 / r, 44 / k), min(14.0, 56 / k), 18.0
+        along = y + max(r * cell, ch) / 2
+        self.wire(p("M", last.right + 3, mid, "H", w - 4, "V", turn, "H", 8, "V", along, "H", 18), last.n, layer.op)
+        name = short(o.name(layer.factor)).split(".")[-1]
+        weight = self.sheet(layer.factor, 22, along - r * cell / 2, cell, label=name, sub="", alone=True)
+        x = max(weight.right, 22 + (len(name) + 2) * MONO) + 12
+        self.wire(p("M", weight.right + 3, along, "H", x - 4), layer.factor, layer.op)
+        named, y = short(o.name(layer.op).split(".")[-1], 8), along - ch / 2
+        self.put(layer.op, x, y, cw, ch, 1, k, label=(x, y - 6, "start", named), lead=self._samples(layer.op))
+        end, at = layer.op, x
+        if self.single:
+            at = x + max(k * cw, (len(named) + 2) * MONO) + 12
+            said = (at, y - 6, "start", "softmax")
+            self.put(
+                self.single.logp,
+                at,
+                y,
+                cw,
+                ch,
+                1,
+                k,
+                prob=[self.single.target, 1],
+                label=said,
+                lead=self._samples(layer.op),
+            )
+            self.wire(p("M", x + k * cw + 3, along, "H", at - 4), layer.op, self.single.logp)
+            end = self.single.logp
+        if at + max(k * cw, 7 * MONO) + 14 < w - 92:
+            self.wire(p("M", at + k * cw + 3, along, "H", w - 92), end, o.finder.root)
+            return self.loss(w - 90, along, 86)
+        self.wire(p("M", at + 8, y + ch + 3, "V", y + ch + 22), end, o.finder.root)
+        self.loss(min(w - 90, at), y + ch + 50, 86)
+
+    def _samples(self, n: int) -> list[int]:
+        """How the sample moves a row."""
+        *outer, k = self.o.shapes[n]
+        return [k, product(outer), 0, 1] if product(outer) > 1 else []
 
 
 class LaneFigure(LayersFigure):
@@ -1518,7 +1604,7 @@ class LaneFigure(LayersFigure):
         n = self.o.wider(inner[-2]) if len(inner) > 1 else inner[-1].op
         return "", [(n, 0 if len(self.o.shapes[n]) == 4 else -1)]
 
-    def _beside(self, row: list[int]) -> set[int]:
+    def _made_apart(self, row: list[int]) -> set[int]:
         """k and v, which are made beside q and not of it."""
         form = self.f.links[row[0]].form
         return {form.k, form.v} if isinstance(form, Attention) else set()
@@ -1570,7 +1656,7 @@ class LaneFigure(LayersFigure):
             for k, (name, some, wide) in enumerate(line):
                 columns = sum(self._size(n)[1] for n, _ in some)
                 cw = min(c, (wide - 4 * (len(some) - 1)) / columns)
-                if k and before and some[0][0] not in self._beside(row):
+                if k and before and some[0][0] not in self._made_apart(row):
                     self.wire(p("M", before.right + 2, top + tall / 2, "H", at - 2), before.n, some[0][0])
                 for q, (n, plane) in enumerate(some):
                     high = self._size(n)[0] * c

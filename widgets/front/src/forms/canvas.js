@@ -212,7 +212,7 @@ export class Canvas {
       const rings = [];
       const upright = prob[1] < 0; // one row, drawn as a column
       for (let k = 0; targets && k < (upright ? 1 : r); k++) {
-        const t = targets[upright ? 0 : Math.floor(at(k, 0) / c)];
+        const t = targets[Math.floor(at(k, 0) / (upright ? r : c))];
         if (!(t >= 0 && t < (upright ? r : c))) continue; // ignored
         const [i, j] = upright ? [t, 0] : [k, t];
         rings.push(s("rect", { x: x + j * cw + 1.5, y: y + i * ch + 1.5, width: Math.max(2, cw - 3), height: Math.max(2, ch - 3), rx: Math.min(cw, ch) / 3, class: "mg-fm-ring" })); // biome-ignore format: one element
