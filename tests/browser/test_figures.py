@@ -245,6 +245,19 @@ def test_a_number_of_a_convolution_is_its_window_times_the_kernel(figure, settin
         expect(page.locator(".mg-fm-drawer")).to_have_count(0)
 
 
+def test_a_convolution_opens_at_the_plane_that_was_clicked_with_all_that_it_reads(figure):
+    code = "net = nn.Sequential(nn.Conv2d(3, 5, 3), nn.ReLU(), nn.Flatten())\n"
+    page = figure(code + "x = torch.randn(1, 3, 6, 6)\nloss = net(x).pow(2).mean()\n")
+    box = page.locator('.mg-fm-figure .mg-fm-sheet[aria-label^="net[0],"]').nth(3).bounding_box()
+    page.mouse.click(box["x"] + 6, box["y"] + 6)
+    page.mouse.move(1, 1)
+    drawer = page.locator(".mg-fm-drawer")
+    expect(drawer).to_contain_text("plane 4 of 5")
+    # three windows, the parts of the kernel that meet them, the bias and the number itself
+    assert drawer.locator('.mg-fm-sheet[aria-label^="x,"]').count() == 3
+    assert drawer.locator(".mg-fm-lit").count() == 3 + 3 + 1 + 1
+
+
 NETWORK = """
 import random
 from minigrad import Value

@@ -431,3 +431,17 @@ def test_a_weight_that_is_used_twice_is_joined_by_a_line():
         assert words["y"] > 10
         (line,) = [w for w in drawn["wires"] if figure.finder.parameter(w["a"]) and figure.finder.free(w["b"])]
         assert figure.plan["nodes"][line["b"]]["name"] == "emb.weightᵀ" and line["d"].count("M") == 3
+
+
+def test_layers_without_parameters_have_words_for_names():
+    code = "class CNN(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    code += "        self.a, self.b, self.fc = nn.Conv2d(1, 2, 3), nn.Conv2d(2, 3, 3), nn.Linear(12, 2)\n"
+    code += "    def forward(self, x):\n        x = F.max_pool2d(F.relu(self.a(x)), 2)\n"
+    code += "        return self.fc(F.relu(self.b(x)).flatten(1))\ncnn = CNN()\nloss = cnn(torch.randn(2, 1, 10, 10)).mean()\n"
+    figure = drawn_of(code)
+    names = [n["name"] for n in figure.plan["nodes"] if n["kind"] == "operation"]
+    assert [x for x in names if "relu" in x or "pool" in x] == ["relu 1", "max pool", "relu 2", "relu 2"]
+    kernels = [
+        s for s in figure.plan["figures"][-1]["sheets"] if figure.plan["nodes"][s["n"]]["name"] == "cnn.b.weight"
+    ]
+    assert len(kernels) == 3 and all(s["ghosts"] == 1 for s in kernels), "one behind it for each plane that is read"

@@ -946,7 +946,8 @@ class PlanesFigure(LayersFigure):
     def _kernel_sheet(self, layer: Layer, k: int, x: float, y: float, c: float, label: str) -> None:
         shape = self.o.shapes[layer.weight]
         said = (round(x + shape[3] * c, 1), round(y - 6, 1), "end", label) if label else None
-        self.put(layer.weight, x, y, c, c, shape[2], shape[3], k * product(shape[1:]), label=said)
+        behind = min(1, shape[1] - 1)  # there is one for each plane that is read
+        self.put(layer.weight, x, y, c, c, shape[2], shape[3], k * product(shape[1:]), label=said, ghosts=behind)
 
     def _dense(self, x: float, top: float, high: float, before: list[Place], extra: float) -> None:
         shape = self.o.shapes

@@ -137,11 +137,18 @@ class Names:
         self._of_layers(a.then)
 
     def _of_layers(self, layers: list[Layer]) -> None:
-        for layer in layers:
-            module = module_of(self.nodes[layer.op])
-            name = f"{layer.function} {module.split('.')[-1]}".strip() if layer.kind == "activation" else module
+        words = [self._word(layer) for layer in layers]
+        for k, (layer, word) in enumerate(zip(layers, words, strict=True)):
+            several = f" {words[: k + 1].count(word)}" if words.count(word) > 1 else ""
+            name = word + several if word else module_of(self.nodes[layer.op])
             self._give(layer.op, name)
             self._give(layer.out, name)
+
+    @staticmethod
+    def _word(layer: Layer) -> str:
+        """What a layer without parameters is called."""
+        pool = ("max" if "max" in layer.function else "mean") + " pool"
+        return {"activation": layer.function, "pool": pool}.get(layer.kind, "")
 
     def _expression(self, text: str) -> str:
         """An expression in these names."""

@@ -1,5 +1,6 @@
 // One operation with its numbers, and the operations of a part as a list: figures that are laid out when they are opened. Pure functions.
 
+import { indices } from "./data.js";
 import { isProduct } from "./explain.js";
 
 /** @import { Figure, Sheet, Words } from "../types" */
@@ -12,7 +13,7 @@ const MANY = [24, 20, 16, 13, 11, 9, 7, 5, 4, 3]; // of more than 12 rows
 const HIGH = 20; // pixels of a cell that has its number in it
 const LOOSE = /conv|pool|embedding|index|nll|norm|softmax|sum|mean|cat|stack/;
 /** @type {Record<string, string>} */
-const SIGNS = { add: "+", sub: "−", mul: "×", div: "÷" };
+const SIGNS = { add: "+", sub: "−", mul: "×", div: "÷", mm: "@", addmm: "@", linear: "@", bmm: "@", matmul: "@" };
 
 /** @param {number[]} sizes @param {(c: number) => number} wide @param {number} room */
 const largest = (sizes, wide, room) => sizes.find((c) => wide(c) <= room) ?? sizes[sizes.length - 1];
@@ -21,6 +22,7 @@ class Draw {
   /** @type {Sheet[]} */ sheets = [];
   /** @type {Words[]} */ words = [];
   h = 0;
+  /** Of planes the one that is looked at. */ plane = 0;
 
   /** @param {Forms} forms @param {number} w */
   constructor(forms, w) {
@@ -28,20 +30,24 @@ class Draw {
     this.w = w;
   }
 
-  /** Rows, columns and the step from one sample or head to the next. @param {number} n */
-  size(n) {
+  /** Rows, columns, where they begin, and the step from one sample or head to the next. @param {number} n @param {number} [plane] */
+  size(n, plane = this.plane) {
     const { shape } = this.forms.node(n);
     const [r, c] = [shape.length > 1 ? shape[shape.length - 2] : 1, shape.at(-1) ?? 1];
     const outer = shape.slice(0, -2);
+    if (outer.length === 2 && this.forms.plan.heads === 1) {
+      const off = Math.min(plane, outer[1] - 1) * r * c;
+      return { r, c, off, lead: outer[0] > 1 ? [outer[1] * r * c, outer[0], 0, 1] : undefined };
+    }
     const heads = outer.length > 1 ? outer[outer.length - 1] : 1;
     const samples = outer.slice(0, outer.length > 1 ? -1 : undefined).reduce((a, b) => a * b, 1);
-    return { r, c, lead: samples * heads > 1 ? [heads * r * c, samples, r * c, heads] : undefined };
+    return { r, c, off: 0, lead: samples * heads > 1 ? [heads * r * c, samples, r * c, heads] : undefined };
   }
 
-  /** @param {number} n @param {number} x @param {number} y @param {number} cw @param {number} ch @param {string} name @param {string} [sub] */
-  sheet(n, x, y, cw, ch, name, sub) {
-    const { r, c, lead } = this.size(n);
-    /** @type {Sheet} */ const sheet = { n, x, y, cw, ch, r, c, off: 0 };
+  /** @param {number} n @param {number} x @param {number} y @param {number} cw @param {number} ch @param {string} name @param {string} [sub] @param {number} [plane] */
+  sheet(n, x, y, cw, ch, name, sub, plane) {
+    const { r, c, off, lead } = this.size(n, plane);
+    /** @type {Sheet} */ const sheet = { n, x, y, cw, ch, r, c, off };
     if (lead) sheet.lead = lead;
     if (name) sheet.label = [x, y - 6, "start", name];
     this.sheets.push(sheet);
@@ -75,11 +81,15 @@ function head(text, room) {
 }
 
 /** One operation: a product as a corner, else its operands and its result in one row.
- * @param {Forms} forms @param {number} n @param {number} w @returns {Figure} */
-export function operationFigure(forms, n, w) {
+ * @param {Forms} forms @param {number} n @param {number} w @param {{node: number, flat: number}|null} [pin] a number that is looked at
+ * @returns {Figure} */
+export function operationFigure(forms, n, w, pin = null) {
   const node = forms.node(n);
   const draw = new Draw(forms, w);
-  if (isProduct(node.function) && node.shape.length > 1) corner(draw, n, w);
+  const at = pin ? indices(forms.node(pin.node).shape, pin.flat) : [];
+  draw.plane = at.length === 4 ? at[pin?.node === node.parents[1] ? 0 : 1] : 0; // of a kernel the plane that it makes
+  if (node.function.startsWith("conv") && node.shape.length === 4) windows(draw, n, w);
+  else if (isProduct(node.function) && node.shape.length > 1) corner(draw, n, w);
   else inRow(draw, n, w);
   return draw.figure();
 }
@@ -109,6 +119,47 @@ function corner(draw, n, w) {
   draw.sheet(n, right, y, cw, ch, cut(forms.node(n).name, w - right), `${a.r} × ${b.c}`);
 }
 
+/** A convolution: the planes that are read, each above its part of the kernel, and the plane that is made of them.
+ * @param {Draw} draw @param {number} n @param {number} w */
+function windows(draw, n, w) {
+  const { forms, plane } = draw;
+  const [x, kernel, bias] = forms.node(n).parents;
+  const [, planes, rows, columns] = forms.node(x).shape;
+  const [of, , kr, kc] = forms.node(kernel).shape;
+  const { r, c } = draw.size(n);
+  const across = Math.min(planes, 4);
+  const gap = 16;
+  const cell = largest(MANY, (q) => (Math.max(columns, kc) * q + gap) * across + c * q + 60, w);
+  const pitch = Math.max(columns, kc) * cell + gap;
+  const high = Math.max(rows, r) * cell;
+  const down = Math.ceil(planes / across);
+  for (let k = 0; k < planes; k++) {
+    const [left, top] = [6 + (k % across) * pitch, 26 + Math.floor(k / across) * (high + kr * cell + 34)];
+    const name = k % across ? "" : cut(forms.node(x).name, pitch * Math.min(across, planes) - gap);
+    draw.sheet(x, left, top, cell, cell, k ? "" : name, "", k);
+    draw.sheets.push({
+      n: kernel,
+      x: left,
+      y: top + rows * cell + 12,
+      cw: cell,
+      ch: cell,
+      r: kr,
+      c: kc,
+      off: (plane * planes + k) * kr * kc,
+    });
+    if (!k) draw.text(left + kc * cell + 6, top + rows * cell + 12 + (kr * cell) / 2 + 4, "kernel", "s");
+    draw.h = Math.max(draw.h, top + rows * cell + kr * cell + 16);
+  }
+  const left = 6 + pitch * across + 26;
+  const mid = 26 + ((down - 1) * (high + kr * cell + 34)) / 2;
+  draw.text(left - 24, mid + high / 2 + 4, "=", "m", "middle");
+  draw.sheet(n, left, mid, cell, cell, cut(forms.node(n).name, w - left), `plane ${plane + 1} of ${of}`);
+  if (bias === undefined) return;
+  draw.sheets.push({ n: bias, x: left, y: mid + r * cell + 24, cw: cell, ch: cell, r: 1, c: 1, off: plane });
+  draw.text(left + cell + 6, mid + r * cell + 24 + cell / 2 + 4, "bias", "s");
+  draw.h = Math.max(draw.h, mid + (r + 1) * cell + 28);
+}
+
 /** Element by element, rows, windows: a stretched operand is drawn as often as it is used, the first time at full strength.
  * @param {Draw} draw @param {number} n @param {number} w */
 function inRow(draw, n, w) {
@@ -121,7 +172,7 @@ function inRow(draw, n, w) {
   const own = [...all, n].map((q) => draw.size(q));
   const result = own[own.length - 1];
   const shown = own.map((size, k) => {
-    const stretched = !loose && k < all.length && result.r % size.r === 0 && result.c % size.c === 0;
+    const stretched = !loose && k < all.length && size.r * size.c > 1 && result.r % size.r === 0 && result.c % size.c === 0;
     return stretched ? { r: result.r, c: result.c } : size;
   });
   const total = shown.reduce((sum, { c }) => sum + c, 0);
@@ -165,11 +216,11 @@ export function listFigure(forms, ops, w) {
     const ch = cw >= 33 ? HIGH : Math.max(Math.min(cw, HIGH), r > 4 ? 4 : 12);
     const high = Math.max(r * ch, 16);
     const node = forms.node(i);
-    draw.text(left - 10, y + high / 2 + 4, cut(node.name, left - 12), "m", "end");
+    const named = node.kind !== "operation" || node.expr !== node.name;
+    draw.text(left - 10, y + high / 2 + 4, cut(named ? node.name : (SIGNS[node.function] ?? node.function), left - 12), "m", "end");
     draw.sheet(i, left, y, cw, ch, "");
     const after = left + c * cw + 14;
-    if (node.kind === "operation" && node.expr !== node.name && w - after > 60)
-      draw.text(after, y + high / 2 + 4, head(`= ${node.expr}`, w - after), "s");
+    if (node.kind === "operation" && w - after > 60) draw.text(after, y + high / 2 + 4, head(`= ${node.expr}`, w - after), "s");
     y += high + 9;
   }
   return draw.figure();

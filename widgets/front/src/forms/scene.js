@@ -137,7 +137,7 @@ export class FormsScene {
       const list = o.part ? plan.lists[o.part] : undefined;
       const figure =
         o.node !== undefined
-          ? operationFigure(this.forms, o.node, this.#wide)
+          ? operationFigure(this.forms, o.node, this.#wide, this.pin)
           : list
             ? listFigure(this.forms, list, this.#wide)
             : fitting(plan.parts[o.part ?? ""], this.#wide);
@@ -395,9 +395,9 @@ export class FormsScene {
       return [...(k ? ["+"] : []), chip];
     });
     const more = e.terms.length > shown.length ? [`+ ${e.terms.length - shown.length} more`] : [];
-    const scale = e.scale === 1 ? [] : [`, × ${fmt(e.scale, 3)}`];
+    const scale = e.scale === 1 ? [] : [`× ${fmt(e.scale, 3)}`];
     const total = this.#total(e);
-    box.replaceChildren(...chips, ...more, ...scale, "=", total);
+    box.replaceChildren(...chips, [...more, ...scale, "="].join(" "), total);
   }
 
   /** The number itself. @param {Explained} e */
