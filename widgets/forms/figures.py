@@ -1101,6 +1101,8 @@ class RecurrenceFigure(Draw):
         self._norms()
         self._after()
 
+    SKIP = 3  # places of the steps that are not drawn
+
     def _long(self, n: int) -> int:
         shape = self.o.shapes[n]
         return shape[-1] if shape else 1
@@ -1116,10 +1118,10 @@ class RecurrenceFigure(Draw):
         room = w - self.left - self.right
         # As many as will fit; of more no fewer than in a narrower stage
         least, usual = (17, int(room / 24)) if self.small else (16, max(int(room / 26), int((NARROW - 46) / 24)))
-        show = n if n * least <= room else usual
-        head = math.ceil((show - 1) / 2) if show < n else n
-        self.list = [*range(head), -1, *range(n - (show - 1 - head), n)] if show < n else list(range(n))
-        self.hidden = n - show + 1
+        head = n if n * least <= room else math.ceil((usual - self.SKIP) / 2)
+        tail = 0 if head == n else usual - self.SKIP - head
+        self.list = [*range(head), *[-1] * self.SKIP, *range(n - tail, n)] if tail else list(range(n))
+        self.hidden = n - head - tail
         self.pitch = min(110.0, room / len(self.list))
         tall = 96 if self.lanes else 118
         self.c = max(5.0, min(15.0, tall // self.long)) if self.long <= 24 else max(3.0, tall / self.long)
@@ -1215,9 +1217,10 @@ class RecurrenceFigure(Draw):
             x = self._at(k)
             self.x_of[t] = x + cw / 2
             if t < 0:
-                self.text(x + cw / 2, mid + 4, "…", "", "middle")  # below the name of the state before it
-                words = f"{self.hidden} steps" if self.pitch >= 50 or self.long * c < 28 else f"{self.hidden}"
-                self.text(x + cw / 2, mid + 20, words, "s", "middle")
+                if self.before:
+                    x += self.pitch
+                    self.text(x + cw / 2, mid + 4, "…", "", "middle")
+                    self.text(x + cw / 2, mid + 20, f"{self.hidden} steps", "s", "middle")
                 self.before = None
                 continue
             turn = f.turns[t]
@@ -1264,6 +1267,12 @@ class RecurrenceFigure(Draw):
         if self.lanes and not self.small:
             said += f"; ring: ∂{short(o.name(o.finder.root))}/∂{o.name(self.lanes[0][-1])}"
         shown = [t for t in self.list if t >= 0]
+        if self.hidden and not self.lanes:  # bars of all steps, closer where the steps are not drawn
+            last = self.list[len(self.list) - self.list[::-1].index(-1)]
+            first = last - self.hidden - 1
+            apart = (self.x_of[last] - self.x_of[first]) / (self.hidden + 1)
+            self.x_of |= {t: self.x_of[first] + apart * (t - first) for t in range(first + 1, last)}
+            shown = list(range(len(f.turns)))
         rows = [[f.turns[t].state for t in shown], *([row[t] for t in shown] for row in self.lanes)]
         xs = [round(self.x_of[t], 1) for t in shown]
         bars: list[float] = [round(self.cw, 1), int(self.pitch >= 42 and not self.lanes)]

@@ -14,7 +14,7 @@ import { listFigure, operationFigure } from "./operation.js";
 /** @import { Explained, Term } from "./explain.js" */
 
 const TERMS = 18; // of a longer sum only so many are written
-const HINT = "Point at a number: what makes it lights up. Click to open.";
+const HINT = "Point at a number to see what makes it; click opens it.";
 
 /** What is open: a part of the figure, or one operation. @typedef {{part?: string, node?: number}} Opening */
 /** A number that is pointed at. @typedef {{node: number, flat: number}} Spot */
