@@ -82,6 +82,7 @@ class Turn:
     operations: list[int]
     leaves: list[int]
     x: int  # its own input, or -1
+    given: int = -1  # of what is computed of all inputs at once, its part
 
 
 @dataclass
@@ -282,10 +283,16 @@ class Finder:
             return None  # k is not transposed
         made_by = {
             role: p
-            for role, p in (("q", self.peel(q)), ("k", self.peel(k)), ("v", self.peel(v)))
+            for role, p in (("q", self._unscaled(q)), ("k", self.peel(k)), ("v", self.peel(v)))
             if self.functions[p] in PRODUCTS
         }
         return Attention(q, self.parents[k][0], kt, scores, sorted(between), mask, s, v, out, made_by, masking=masking)
+
+    def _unscaled(self, i: int) -> int:
+        """What is multiplied by one number, as nn.MultiheadAttention does it with q."""
+        i = self.peel(i)
+        alive = [p for p in self.parents[i] if math.prod(self.shape(p)) > 1]
+        return self.peel(alive[0]) if self.functions[i] in ("mul", "div") and len(alive) == 1 else i
 
     def _turned(self, i: int) -> bool:
         """Is a square transposed on its way?"""
@@ -406,7 +413,33 @@ class Finder:
             ].x = (
                 -1
             )  # the inputs of all steps are multiplied at once, as nn.RNN does it: none belongs to the first step alone
+        self._parts(turns)
         return Recurrence(parameters, start, turns, lanes, starts, joined)
+
+    def _parts(self, turns: list[Turn]) -> None:
+        """Give each turn its part of one result that all turns read a part of, as nn.RNN multiplies the inputs of all steps at once."""
+        read: list[
+            dict[int, set[int]]
+        ] = []  # of each turn: for each such result the views that all lie on its way to the turn
+        for turn in turns:
+            of: dict[int, set[int]] = {}
+            for p in (p for i in turn.operations if not self.free(i) for p in self.parents[i] if self.free(p)):
+                views = set()
+                while self.free(p):
+                    views.add(p)
+                    p = self.parents[p][0]
+                if self.operation(p):
+                    of[p] = of.get(p, views) & views
+            read.append(of)
+        for base in set.intersection(*map(set, read)):
+            own = [
+                views - set().union(*(of[base] for of in read if of[base] is not views))
+                for views in (of[base] for of in read)
+            ]
+            parts = [max((v for v in views if self.nodes[v].get("shape") is not None), default=-1) for views in own]
+            if -1 not in parts:
+                for turn, part in zip(turns, parts, strict=True):
+                    turn.given = part
 
     def _first(self, turns: list[Turn], state: int) -> int:
         """The leaf that the first turn reads where the second one reads this state; -1 if that is not certain."""

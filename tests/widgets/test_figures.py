@@ -396,7 +396,9 @@ def test_a_wider_stage_never_shows_fewer_steps_of_a_recurrence(turns):
     assert shown == sorted(shown) and shown[0] >= min(turns, 8), shown
     for drawn in figure.plan["figures"]:
         (chart,) = [s for s in drawn["signs"] if s["kind"] == "norms"]
-        assert len(chart["nodes"][0]) == turns and chart["xs"] == sorted(chart["xs"]), "a bar for each step, also for those not drawn"
+        assert len(chart["nodes"][0]) == turns and chart["xs"] == sorted(chart["xs"]), (
+            "a bar for each step, also for those not drawn"
+        )
 
 
 def test_on_a_narrow_stage_the_layer_that_reads_the_last_state_is_drawn_below():
@@ -448,3 +450,26 @@ def test_layers_without_parameters_have_words_for_names():
         s for s in figure.plan["figures"][-1]["sheets"] if figure.plan["nodes"][s["n"]]["name"] == "cnn.b.weight"
     ]
     assert len(kernels) == 3 and all(s["ghosts"] == 1 for s in kernels), "one behind it for each plane that is read"
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+def test_a_module_that_multiplies_all_inputs_at_once_shows_each_step_its_part(kind):
+    figure = drawn_of(f"rnn = nn.{kind}(3, 4)\nout, _ = rnn(torch.randn(5, 2, 3))\nloss = (out[-1] ** 2).mean()\n")
+    turns = figure.forms.figure.turns
+    assert all(turn.x == -1 and turn.given >= 0 for turn in turns) and len({turn.given for turn in turns}) == 5
+    assert {figure.finder.functions[figure.finder.peel(turn.given)] for turn in turns} == {"addmm"}
+    for drawn in figure.plan["figures"]:
+        assert {turn.given for turn in turns} <= {s["n"] for s in drawn["sheets"]}
+        assert [w for w in drawn["words"] if w["t"] == "x @ W"]
+
+
+def test_multi_head_attention_shows_what_q_is_made_of():
+    """It scales q by a number, before the scores."""
+    figure = drawn_of(
+        "x = torch.randn(1, 6, 8)\nloss = nn.MultiheadAttention(8, 2, batch_first=True)(x, x, x)[0].pow(2).mean()\n"
+    )
+    attention = figure.forms.figure
+    assert set(attention.made_by) == {"q", "k", "v"} and len(set(attention.made_by.values())) == 1
+    for drawn in figure.plan["figures"]:
+        names = {s["label"][3] for s in drawn["sheets"] if "label" in s}
+        assert {"input", "Wqkv", "q", "kᵀ", "v", "scores", "weights"} <= names, names

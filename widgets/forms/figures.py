@@ -486,7 +486,8 @@ class AttentionFigure(Draw):
             sub="",
             others=self._others("v"),
         )
-        out = self.sheet(self.a.out, x, below, c, label=self._called(self.a.out, "out"), others=self._others("out"))
+        role = "heads" if self.end >= 0 and self.o.name(self.end) == "out" else "out"
+        out = self.sheet(self.a.out, x, below, c, label=self._called(self.a.out, role), others=self._others("out"))
         self.wire(p("M", q.right + 3, mid, "H", scores.x - 4), self.a.q, self.scores)
         self.wire(p("M", kt.centre, kt.y + kt.h + 3, "V", self.y - 19 - gs), self.a.kt, self.scores)
         self.wire(p("M", weights.right + 3, weights.mid, "H", out.x - 4), self.a.weights, self.a.out)
@@ -541,9 +542,8 @@ class AttentionFigure(Draw):
                 return
             r, c = o.shapes[weight][-2:]
             cell = min(5.0, first.w / c, (self.y - 60) / r)
-            self.sheet(
-                weight, first.x, self.y - 32 - gs - r * cell, cell, label=short(o.name(weight)), sub="", alone=True
-            )
+            name = self._weight(weight, "qkv")
+            self.sheet(weight, first.x, self.y - 32 - gs - r * cell, cell, label=name, sub="", alone=True)
             self.wire(p("M", first.x + c * cell / 2, self.y - 21 - gs, "V", self.y - 29 - gs), weight, i)
             self.wire(p("M", first.right + 3, mid, "H", q.x - 4), i, a.q)
             at, far = first.right + (q.x - first.right) * 0.55, first.right + (q.x - first.right) * 0.25
@@ -1111,7 +1111,8 @@ class RecurrenceFigure(Draw):
         f, w = self.f, self.w
         n = len(f.turns)
         self.long = self._long(f.turns[0].state)
-        self.xs = f.turns[1].x if f.turns[1].x >= 0 else f.turns[0].x
+        self.given = [turn.x if turn.x >= 0 else turn.given for turn in f.turns]
+        self.xs = self.given[1] if self.given[1] >= 0 else self.given[0]
         self.lanes = [row for row in f.lanes if len(row) == n]
         self.right = 12 if self.small else (96 if w < 700 else 146) if self.cross else 100
         self.left = 34 if self.small else 52
@@ -1234,13 +1235,20 @@ class RecurrenceFigure(Draw):
             if self.before:
                 self.wire(p("M", self.before.right + 3, mid, "H", x - 4), self.before.n, turn.state)
             part = (self.joined[0], self.kx) if self.joined and not t else None
-            if turn.x >= 0 and (part or self._long(turn.x) == self.kx):
-                self.sheet(turn.x, x, self.below, cw, self.cx, strip=True, label="", sub="", part=part)
-                self.wire(p("M", x + cw / 2, self.below - 3, "V", y + self.long * c + 4), turn.x, turn.state)
+            given = self.given[t]
+            if given >= 0 and (part or self._long(given) == self.kx):
+                self.sheet(given, x, self.below, cw, self.cx, strip=True, label="", sub="", part=part)
+                self.wire(p("M", x + cw / 2, self.below - 3, "V", y + self.long * c + 4), given, turn.state)
             self.before = here
         if self.kx:
             name = short(o.finder.nodes[self.xs]["label"]).split("[")[0]
             name = "x" if name.startswith("v") and name[1:].isdigit() else name
+            name = "x @ W" if f.turns[1].given == self.xs else name
+            if self.small and len(name) > 3:  # there it has no room beside them
+                self.text(4, self.below + self.kx * self.cx + 14, name, "m")
+                self.h += 4
+                self.below += 10
+                name = ""
             self.text(self.left - 8, self.below + self.kx * self.cx / 2 + 4, name[: 3 if self.small else 5], "m", "end")
 
     def _lanes(self, k: int, t: int, x: float, tall: float) -> None:
