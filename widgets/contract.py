@@ -55,7 +55,6 @@ TYPES = (
         schema.Source,
         schema.Saved,
         schema.View,
-        schema.Held,
         schema.Became,
         schema.Cut,
         schema.Broadcast,

@@ -19,13 +19,12 @@ import numpy
 
 from minigrad.tracing.groups import without_count
 from minigrad.tracing.notation import Text, operands, with_nodes, write
-from minigrad.tracing.schema import FREE, Became, Held
+from minigrad.tracing.schema import FREE, Became
 from minigrad.tracing.trace import Edge, Node, Number, Trace
 
 from .contract import array_widths
 
 AT_ONCE = 12  # a fold with more children than this folds them in turn
-HELD = 2  # parameters of a fold that its card shows
 COLUMNS, END = 10, 3  # of more layers than these in a row the middle ones are one card; so many stay at each end
 FEW, EACH = 6, 2  # the same on a small stage
 CARDS = 36  # how many cards a big graph opens with, about
@@ -597,16 +596,12 @@ class Folded:
             for member in self.owner[old].members if old in self.owner else (old,):
                 self.new[member] = i
         self.arrays: list[int] = []  # shown array -> the whole trace's
-        self.after: dict[int, int] = {}  # a leaf in a fold -> how many events it takes until its gradient is complete
         crossing = [e for e in whole["edges"] if self.new[e["source"]] != self.new[e["target"]]]
         visible = self._shown_nodes(crossing)
         self.shown_edges = self._merged_edges(crossing, visible)
         part: dict[str, Any] = {**whole, "root": self.new[whole["root"]], "nodes": visible, "edges": self.shown_edges}
         part.pop("groups", None)  # its members are nodes of the whole trace
         part["steps"] = self._steps(visible)
-        for node in visible:
-            for held in node.get("parameters", ()):
-                held["after"] = self.after.get(held["after"], len(part["steps"]) + 1)
         self._renumber(visible)
         if "arrays" in part:
             self._slim(part)
@@ -663,8 +658,6 @@ class Folded:
             node["function"] = self.folds.modules[fold.name]
         if len(outs) == 1 and "shape" in out:
             node |= {"shape": out["shape"], "dtype": out.get("dtype", "")}
-            if held := self._held(fold):
-                node["parameters"] = held
         return node
 
     def _merged_edges(self, crossing: list[Edge], visible: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -726,16 +719,6 @@ class Folded:
             visible["label"] = text
         visible["expr"] = text
 
-    def _held(self, fold: Fold) -> list[Held]:
-        """The parameters of a layer; of a fold that has more of them none. `after` is the leaf, until the events are known."""
-        nodes = [self.whole["nodes"][m] for m in fold.members]
-        leaves = [n for n in nodes if n["kind"] == "leaf" and n["requires_grad"] and n.get("array") is not None]
-        if len(leaves) > HELD:
-            return []
-        leaves.sort(key=lambda n: -len(n["shape"]))
-        return [Held(name=n["label"].rpartition(".")[2], shape=n["shape"], array=n["array"], grad_array=n.get("grad_array"), after=n["id"])
-                for n in leaves]  # fmt: skip
-
     def _steps(self, visible: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """The events of the shown trace. A fold computes, and passes a gradient along an edge, when its last operation does."""
         new_edge, steps = self.new_edge, self.whole["steps"]
@@ -752,9 +735,9 @@ class Folded:
                 out.append(self._sent(event, edge, node, visible[self.shown_edges[edge]["source"]]))
             elif node["kind"] != "fold" or step["kind"] in ("seed", "error"):
                 out.append(event)
-            elif step["kind"] == "accumulate":
-                self.after[step["node"]] = len(out)
-            elif step["node"] == self.last[self.owner[step["node"]].key]:  # "compute" or "input"
+            elif (
+                step["kind"] != "accumulate" and step["node"] == self.last[self.owner[step["node"]].key]
+            ):  # "compute" or "input"
                 out.append({**event, "say": self._computed(node)})
         return out
 
@@ -790,8 +773,7 @@ class Folded:
 
     def _slim(self, part: dict[str, Any]) -> None:
         """Keep only the arrays that the part still shows."""
-        held = [one for node in part["nodes"] for one in node.get("parameters", ())]
-        groups = (([*part["nodes"], *held], ("array", "grad_array")), (part["steps"], ("sends", "raw", "after")))
+        groups = ((part["nodes"], ("array", "grad_array")), (part["steps"], ("sends", "raw", "after")))
         self.arrays = sorted({x[key] for xs, keys in groups for x in xs for key in keys if x.get(key) is not None})
         at = {old: i for i, old in enumerate(self.arrays)}
         part["arrays"] = [self.whole["arrays"][old] for old in self.arrays]

@@ -269,13 +269,13 @@ class GraphView(Fronted):
         """Where everything stands, also on narrower stages."""
         picture = layout(visible, frames, mark=mark)
         self._framing = frames, mark
-        wraps = [*narrower(visible, picture, frames, mark, self._layered)] if self._stage or picture["w"] > WIDE else []
+        wraps = [*narrower(visible, picture, frames, mark)] if self._stage or picture["w"] > WIDE else []
         more = {"wraps": wraps, "trail": self._trail(), "stage": self._stage}
         return {**picture, **{key: x for key, x in more.items() if x}}
 
     def narrower(self) -> list[Picture]:
         """The picture for narrower and lower stages."""
-        return [*narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing, layers=self._layered)]
+        return [*narrower(cast(Trace, self.trace), cast(Picture, self.picture), *self._framing)]
 
     def _present(self, step: int | None = None) -> None:
         """Send the state, and optionally a new step, in one message."""
@@ -323,12 +323,12 @@ class GraphView(Fronted):
         """Can all cards be read on a stage of this size, if these folds are open? What runs down may be scrolled."""
         part = Folded(self.whole, self._folds, open_)
         wide, framed = width - PADDING, self._framed(part, open_)
-        if too_many(part.trace, wide, 2 if self._layered else 1):
+        if too_many(part.trace, wide):
             return False
         full = layout(part.trace, framed)
         if full["w"] <= wide and full["h"] <= min(height, HIGH) - PADDING:
             return True
-        others = narrower(part.trace, full, framed, layers=self._layered)
+        others = narrower(part.trace, full, framed)
         return any(p["w"] <= wide and p["h"] <= (TALL if p.get("column") else height) - PADDING for p in others)
 
     def _alone(self, part: Folded) -> dict[int, int]:

@@ -16,24 +16,31 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, NotRequired, TypedDict
 
-from minigrad.tracing.schema import Held
 from minigrad.tracing.trace import Edge, Node, Trace
 
-from .heat import shape_text, tall
+from .heat import array_of, shape_text, size, tall
 
 CARD_HEIGHT = 70.0
 CONSTANT_HEIGHT = 48.0
-TENSOR_HEIGHT, TENSOR_MIN = 122.0, 184.0  # with two heat maps
-HIGH, LOW, FLAT_GAP = 46.0, 28.0, 12.0  # of a flat card, and of a constant's; between two
+SHEET, SHEET_HIGH, SHEET_FOOT = (
+    46.0,
+    50.0,
+    26.0,
+)  # of a tensor's heat map: its top, its height at most, the room below it
+MARKED_MIN = 184.0  # width of a tensor's card that has a remark beside its shape
+HIGH, LOW, SLIM_ROW = 46.0, 28.0, 12.0  # of a flat card, and of a constant's; between two slim ones in a column
 SLIM, SLIM_MIN, SLIM_MAX, SLIM_PAD, SLIM_GAP = (
     62.0,
     74.0,
     112.0,
     9.0,
     15.0,
-)  # of a slim card: its height, width, sides, and between columns
-FLAT_MIN, ROOMY = 172.0, 200.0  # of a tensor's flat card, which has two ranges; a narrower one writes them smaller
-HELD, HELD_HIGH, HELD_LOW = 20.0, 36.0, 12.0  # of a layer's parameter: its caption, its heat maps, those of a vector
+)  # of a slim card: height, width, sides; between columns
+SLIM_SHEET, SLIM_SHEET_HIGH, SLIM_TENSOR_MIN = (
+    29.0,
+    40.0,
+    88.0,
+)  # of the heat map of a slim card: its top, its height; width of the card
 CARD_MIN, CARD_MAX = 136.0, 216.0
 CARD_PAD = 12.0
 TEXT_GAP = 14.0  # between the two texts of a card's top line
@@ -82,8 +89,9 @@ class Card(TypedDict):
     rows: NotRequired[list[tuple[str, str]]]  # further lines at its foot, caption and number: see `Mark`
     at: NotRequired[int]  # the event from which on they are to be seen
     within: NotRequired[str]  # a line at its foot: see the node's `within`
-    flat: NotRequired[bool]  # one low row, without heat maps
-    slim: NotRequired[bool]  # a flat card whose numbers stand below each other
+    sheet: NotRequired[float]  # of a tensor: the height of its heat map; 0: there is no room for one
+    flat: NotRequired[bool]  # one low row, without a heat map
+    slim: NotRequired[bool]  # a narrow card without formula, whose numbers stand below each other
     tags: NotRequired[int]  # how many of its wires begin at a tag
     # The last line at its foot: what its forward and its backward half are in a compiled step
     became: NotRequired[tuple[str, str]]
@@ -254,6 +262,12 @@ def pill_texts(trace: Trace, edge: Edge) -> list[str]:
     ]
 
 
+def _sheet(trace: Trace, node: Node, width: float, high: float) -> float:
+    """The height of the heat map of a tensor on a card: no more than its rows take."""
+    a = array_of(trace, node.get("array"))
+    return round(a["rows"] * size(a["rows"], a["cols"], width, high)[1], 1) if a and a["rows"] else SLIM_ROW
+
+
 def mention(card: Card, node: Node) -> None:
     """Add the lines at a card's foot: detach and in-place writes inside a fold, and the card's place in a compiled step."""
     within = node.get("within", [])
@@ -289,11 +303,6 @@ def _sides(forward: list[str], backward: list[str], room: int) -> tuple[str, str
     return texts[0], texts[1]
 
 
-def held_height(held: Held) -> float:
-    """Of the heat maps of a layer's parameter."""
-    return HELD_LOW if len(held["shape"]) < 2 else HELD_HIGH
-
-
 def shorter_names(trace: Trace, frames: Sequence[Framed]) -> dict[int, str]:
     """What a card in an open fold may be called where its name is too long: without the path that is on the frame around it."""
     out: dict[int, str] = {}
@@ -308,42 +317,39 @@ def shorter_names(trace: Trace, frames: Sequence[Framed]) -> dict[int, str]:
 
 
 def _slim(node: Node, name: str) -> Card:
-    """A card of three short lines: its name, its value, its gradient."""
-    constant = node["kind"] == "constant"
-    width = min(SLIM_MAX, max(36.0 if constant else SLIM_MIN, 2 * SLIM_PAD + NAME_CHAR * len(name)))
-    height = LOW if constant else SLIM
+    """A card of its name and its numbers, below each other, or its heat map."""
+    constant, most = node["kind"] == "constant", CARD_MIN if node["kind"] == "fold" else SLIM_MAX
+    least = 36.0 if constant else SLIM_TENSOR_MIN if tall(node) else SLIM_MIN
+    width = min(most, max(least, 2 * SLIM_PAD + NAME_CHAR * len(name)))
     name, sign = shorten(name, int((width - 2 * SLIM_PAD + 0.1) / NAME_CHAR)), STALE[:1] if stale(node) else ""
     width += 16.0 if sign else 0.0
-    return Card(id=node["id"], x=0, y=0, w=round(width, 1), h=height, name=name, expr=sign, flat=True, slim=True)
+    return Card(
+        id=node["id"], x=0, y=0, w=round(width, 1), h=LOW if constant else SLIM, name=name, expr=sign, slim=True
+    )
 
 
-def _boxes(trace: Trace, mark: Mark | None, flat: bool, slim: bool, shorter: Mapping[int, str]) -> list[Card]:
+def _boxes(trace: Trace, mark: Mark | None, slim: bool, sheets: bool, shorter: Mapping[int, str]) -> list[Card]:
     """The cards without positions, in the order of the nodes."""
     cards: list[Card] = []
     for node in trace["nodes"]:
-        if slim and node["kind"] != "fold" and not node.get("within") and "became" not in node:
-            cards.append(_slim(node, shorter.get(node["id"], node["label"])))
-            continue
-        constant = node["kind"] == "constant"
-        width, name, expr = card_text(node["label"], computes(node), short_count(node))
-        if "…" in name and node["id"] in shorter:
-            width, name, expr = card_text(shorter[node["id"]], computes(node), short_count(node))
-        if flat:
-            height = LOW if constant else HIGH
+        if slim:
+            card = _slim(node, shorter.get(node["id"], node["label"]))
         else:
-            height = TENSOR_HEIGHT if tall(node) else CONSTANT_HEIGHT if constant else CARD_HEIGHT
-            height += sum(HELD + held_height(held) for held in node.get("parameters", ()))
-        more = STACK if node["kind"] == "fold" else 0.0
-        if flat and "arrays" in trace and not constant:
-            width = max(width, FLAT_MIN)
-        elif tall(node):
-            width = max(width, TENSOR_MIN)
-        cards.append(Card(id=node["id"], x=0, y=0, w=width + more, h=height + more, name=name, expr=expr))
-        if flat:
-            cards[-1]["flat"] = True
-            if stale(node):
-                cards[-1]["expr"] = STALE
-        mention(cards[-1], node)
+            width, name, expr = card_text(node["label"], computes(node), short_count(node))
+            if "…" in name and node["id"] in shorter:
+                width, name, expr = card_text(shorter[node["id"]], computes(node), short_count(node))
+            if tall(node) and (stale(node) or "view" in node or node.get("version")):
+                width = max(width, MARKED_MIN)
+            height = CONSTANT_HEIGHT if node["kind"] == "constant" else CARD_HEIGHT
+            card = Card(id=node["id"], x=0, y=0, w=width, h=height, name=name, expr=expr)
+        if tall(node):
+            side, top, high = (SLIM_PAD, SLIM_SHEET, SLIM_SHEET_HIGH) if slim else (CARD_PAD, SHEET, SHEET_HIGH)
+            card["sheet"] = _sheet(trace, node, card["w"] - 2 * side, high) if sheets else 0.0
+            card["h"] = round(top + card["sheet"] + SHEET_FOOT, 1) if sheets else HIGH
+        if node["kind"] == "fold":
+            card["w"], card["h"] = round(card["w"] + STACK, 1), round(card["h"] + STACK, 1)
+        mention(card, node)
+        cards.append(card)
     if mark is not None:
         card = cards[mark.node]
         card["rows"], card["at"] = mark.rows, mark.at
@@ -356,7 +362,7 @@ def _boxes(trace: Trace, mark: Mark | None, flat: bool, slim: bool, shorter: Map
 
 
 def _links(
-    trace: Trace, texts: list[list[str]], bare: bool, close: bool
+    trace: Trace, texts: list[list[str]], pills: bool, close: bool
 ) -> tuple[list[tuple[int, int, int, float]], list[tuple[int, int, list[str]]]]:
     """(edge id, source card, target card, pill width) of each wire, those of cuts last, and the cuts with their words."""
     links: list[tuple[int, int, int, float]] = []
@@ -367,7 +373,7 @@ def _links(
         )
         kinds = {trace["nodes"][edge["source"]]["kind"], trace["nodes"][edge["target"]]["kind"]}
         # Many edges in one: no single factor
-        quiet = bare or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
+        quiet = not pills or "fold" in kinds and (edge.get("amount") or edge["local"] is None)
         room = min(room, CLOSE) if close else room
         links.append(
             (edge["id"], edge["source"], edge["target"], round(room, 1) if edge["carries_grad"] and not quiet else 0.0)
@@ -380,26 +386,23 @@ def _links(
 
 
 def layout(
-    trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True, flat: bool = False,
-    close: bool = False, slim: bool = False, down: bool = False, pills: bool = False,
+    trace: Trace, frames: Sequence[Framed] = (), prog: str | None = None, mark: Mark | None = None, tagged: bool = True,
+    close: bool = False, slim: bool = False, down: bool = False, pills: bool = True, sheets: bool = True,
 ) -> Picture:  # fmt: skip
     """Positions for every card and wire of `trace`.
 
     frames: outlines to be drawn around some cards, outer ones first. prog: "dot" (Graphviz) or "plain" (pure Python, which draws no
     frames); by default Graphviz where pygraphviz can be imported. mark: lines for one of the cards. tagged: may long wires begin at
-    tags? flat: of low cards without heat maps, and without pills on the wires, for a stage on which nothing else can be read.
-    close: the columns stand closer, with room for short pills. slim: of flat cards whose numbers stand below each other. down: it runs
-    from top to bottom. pills: flat cards have them, too.
+    tags? close: the columns stand closer, with room for short pills. slim: of narrow cards without formulas. down: it runs from top to
+    bottom. pills: are there any on the wires? sheets: have tensors heat maps?
     """
-    flat = flat or slim
-    bare = flat and not pills
-    cards = _boxes(trace, mark, flat, slim, shorter_names(trace, frames))
+    cards = _boxes(trace, mark, slim, sheets, shorter_names(trace, frames))
     for card in (
         cards if down else ()
     ):  # it is laid out from left to right, with the sides of all cards swapped, and turned in the end
         card["w"], card["h"] = card["h"], card["w"]
-    texts = [[] if bare else pill_texts(trace, edge) for edge in trace["edges"]]
-    links, cuts = _links(trace, texts, bare, close)
+    texts = [pill_texts(trace, edge) if pills else [] for edge in trace["edges"]]
+    links, cuts = _links(trace, texts, pills, close)
     if prog is None:
         prog = "dot" if _pygraphviz() else "plain"
     column = _columns(len(cards), links)
@@ -418,7 +421,7 @@ def layout(
             tags,
             frames,
             spans > SPANS_QUICK,
-            flat,
+            slim,
             SLIM_GAP if slim else CLOSE_GAP if close else COLUMN_GAP,
             down,
         )
@@ -637,11 +640,11 @@ def _pygraphviz() -> Any:
 
 
 def _dot(
-    cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False, flat: bool = False,
+    cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False, slim: bool = False,
     columns: float = COLUMN_GAP, down: bool = False,
 ) -> Any:  # fmt: skip
     """Graphviz layout. Each pill, or tag with its pill, is a small node of its own: Graphviz keeps it clear of cards and other wires."""
-    gap = FLAT_GAP if flat else ROW_GAP
+    gap = SLIM_ROW if slim else ROW_GAP
     graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=gap / 72, ranksep=columns / 72)
     graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
     if quick:
@@ -675,7 +678,7 @@ def _dot(
             graph.add_edge(f"e{edge}", f"n{target}", weight=3)
         else:
             # Pills have own ranks
-            graph.add_edge(f"n{source}", f"n{target}", key=f"e{edge}", minlen=1 if flat else 2, comment=edge)
+            graph.add_edge(f"n{source}", f"n{target}", key=f"e{edge}", minlen=1 if slim else 2, comment=edge)
     (width, height), at, splines = _read(graph.draw(format="plain", prog="dot").decode())
     corners = []
     for number, card in enumerate(cards):

@@ -1,4 +1,4 @@
-"""The layouts for narrower and lower stages, all in one direction; the last one is a column of low cards, or two, each below its operands.
+"""The layouts for narrower and lower stages, all in one direction; the last one is a column of low cards, each below its operands.
 
 This file orders the rows of a column and routes its wires in lanes at their left. The other layouts are in layout.py; which one is shown is
 decided in front/src/picture/viewport.js. Text has the same size on all of them. A row is lower because it has no heat maps and no pills on
@@ -8,7 +8,6 @@ its wires; the table below the picture has their numbers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from minigrad.tracing.trace import Trace
 
@@ -40,7 +39,7 @@ from .layout import (
 )
 
 WIDE, THIN = 284.0, 190.0  # of a column; of the narrowest one
-FEW = 6  # cards that one column has room for anywhere
+UPRIGHT = 700.0  # pixels of the height of a picture that runs down and has all: a higher one is not seen whole
 PILLED = 12  # cards of single numbers whose wires keep their pills on a narrow stage
 # Between cards; inside a frame; of a frame's name; of a detach line
 GAP, SIDE, LID, CUT = (
@@ -69,59 +68,49 @@ Piece = tuple[Point, Point, Point, Point]  # a cubic
 
 
 def narrower(
-    trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None, layers: bool = False
+    trace: Trace, picture: Picture, frames: Sequence[Framed] = (), mark: Mark | None = None
 ) -> Iterator[Picture]:
-    """The same picture for narrower and lower stages: of flat cards and of slim ones, from left to right and then from top to bottom, of
-    layers in two columns, and in one; of a few numbers also from top to bottom with the pills. None for a single card; of very many only a
-    column."""
+    """The same for narrower and lower stages: closer; from top to bottom, if that is not high; of slim cards, at first with the heat
+    maps of tensors or the pills on the wires between a few numbers; as a column. None for a single card; of very many only a column."""
     if 2 <= len(picture["cards"]) <= MANY:
-        for down in (False, True):
-            if down and len(picture["cards"]) <= PILLED and "arrays" not in trace:
-                yield layout(trace, frames, mark=mark, slim=True, down=True, pills=True)
-            yield layout(trace, frames, mark=mark, flat=True, down=down)
-            yield layout(trace, frames, mark=mark, slim=True, down=down)
-        yield from (rows(trace, picture, k) for k in ((2, 1) if layers and len(picture["cards"]) > FEW else (1,)))
-        yield rows(trace, picture, wide=THIN)
+        numbers = "arrays" not in trace
+        if numbers:
+            yield layout(trace, frames, mark=mark, close=True)
+        if (upright := layout(trace, frames, mark=mark, down=True))["h"] <= UPRIGHT:
+            yield upright
+        for more in (True, False) if not numbers or len(picture["cards"]) <= PILLED else (False,):
+            for down in (False, True):
+                yield layout(trace, frames, mark=mark, slim=True, down=down, pills=more and numbers, sheets=more)
+        yield rows(trace, picture)
+        yield rows(trace, picture, THIN)
     elif picture["cards"][1:]:
         yield rows(trace, picture)
 
 
-def too_many(trace: Trace, wide: float, columns: int) -> bool:
+def too_many(trace: Trace, wide: float) -> bool:
     """Is it clear without a layout that none of these pictures can be read, on a stage so wide?"""
     deep = depth(trace)
     across = deep * SLIM_MIN + (deep - 1) * SLIM_GAP <= wide
     down = deep * LOW + (deep - 1) * SLIM_GAP <= TALL
-    return not across and not down and len(trace["nodes"]) * (LOW + GAP) > columns * TALL
+    return not across and not down and len(trace["nodes"]) * (LOW + GAP) > TALL
 
 
-def rows(trace: Trace, picture: Picture, columns: int = 1, wide: float = WIDE) -> Picture:
-    """The picture of a trace in one column, or two side by side. Frames are those of the picture; one with cards in both has two parts."""
+def rows(trace: Trace, picture: Picture, wide: float = WIDE) -> Picture:
+    """The picture of a trace in one column, with the frames of the picture."""
     inside = _inside(picture)
     order = _order(trace, picture, inside)
     cuts = picture.get("cuts", [])
     deep = max((len(of) for of in inside.values()), default=0)
-    parts, lanes = [order], [1] * columns
-    # The lanes are counted first, then there is room for them; two columns are as high as each other
-    for _ in range(columns + 1):
-        lefts = [6 + NEAR + LANE * (count - 1) + SIDE * deep for count in lanes]
-        cards: list[Card] = []
-        frames: list[Frame] = []
-        lows: list[float] = []
-        for k, part in enumerate(parts):
-            some, around, low = _stacked(trace, picture, part, inside, lefts[k], wide)
-            for one in (*some, *around):
-                one["x"] = round(one["x"] + k * WIDE, 1)
-            cards, frames, lows = [*cards, *some], [*frames, *around], [*lows, low]
+    lanes = 1
+    for _ in range(2):  # the lanes are counted first, then there is room for them
+        left = 6 + NEAR + LANE * (lanes - 1) + SIDE * deep
+        cards, frames, low = _stacked(trace, picture, order, inside, left, wide)
         at = {card["id"]: card for card in cards}
-        if len(parts) < columns:
-            middle = next(k for k, node in enumerate(order) if at[node]["y"] + at[node]["h"] > lows[0] / 2) + 1
-            parts = [order[:middle], order[middle:]]
-            continue
         lane = _lanes(trace, cuts, at)
-        lanes = [max((lane[key] for key in lane if key[1] == k), default=0) + 1 for k in range(columns)]
+        lanes = max(lane.values(), default=0) + 1
 
-    def x(source: int, column: int) -> float:
-        return column * WIDE + lefts[column] - SIDE * deep - NEAR - LANE * lane[source, column]
+    def x(source: int) -> float:
+        return left - SIDE * deep - NEAR - LANE * lane[source]
 
     wires: list[Wire] = []
     arriving: dict[int, int] = {}
@@ -129,31 +118,16 @@ def rows(trace: Trace, picture: Picture, columns: int = 1, wide: float = WIDE) -
         edge = trace["edges"][wire["id"]]
         source, target = at[edge["source"]], at[edge["target"]]
         k = arriving[edge["target"]] = arriving.get(edge["target"], -1) + 1
-        way, y0, y1 = (
-            x(edge["source"], _column(target)),
-            _leaves(source),
-            target["y"] + min(target["h"] - 6, ARRIVES + 6 * k),
-        )
-        d = written(rounded([(_side(source, target), y0), (way, y0), (way, y1), (target["x"], y1)]))
+        way, y0, y1 = x(edge["source"]), _leaves(source), target["y"] + min(target["h"] - 6, ARRIVES + 6 * k)
+        d = written(rounded([(source["x"], y0), (way, y0), (way, y1), (target["x"], y1)]))
         wires.append(Wire(id=wire["id"], d=d, px=round(way, 1), py=round((y0 + y1) / 2, 1), pw=0.0))
-    out = Picture(w=wide * columns, h=round(max(lows) + 4, 1), cards=[at[card["id"]] for card in picture["cards"]], wires=wires,
-                  prog=picture["prog"])  # fmt: skip
-    if columns == 1:
-        out["column"] = True
+    out = Picture(w=wide, h=round(low + 4, 1), cards=[at[card["id"]] for card in picture["cards"]], wires=wires, prog=picture["prog"],
+                  column=True)  # fmt: skip
     if cuts:
-        out["cuts"] = [_cut(cut, at, x(-1 - k, _column(at[cut["target"]]))) for k, cut in enumerate(cuts)]
+        out["cuts"] = [_cut(cut, at, x(-1 - k)) for k, cut in enumerate(cuts)]
     if frames:
         out["frames"] = frames
     return out
-
-
-def _column(card: Card) -> int:
-    return int(card["x"] // WIDE)
-
-
-def _side(source: Card, target: Card) -> float:
-    """Where a wire leaves its card: at the left, or at the right if it goes into the next column."""
-    return source["x"] if _column(source) == _column(target) else source["x"] + source["w"]
 
 
 def _inside(picture: Picture) -> dict[int, list[int]]:
@@ -247,21 +221,19 @@ def _leaves(card: Card) -> float:
     return round(card["y"] + card["h"] * LEAVES, 1)
 
 
-def _lanes(trace: Trace, cuts: list[CutWire], at: dict[int, Card]) -> dict[tuple[int, int], int]:
-    """The lane of each card's wires in each column that they go into, and of cut k as of a card -1 - k: short ways nearest to the cards."""
-    spans: dict[tuple[int, int], tuple[float, float]] = {}
+def _lanes(trace: Trace, cuts: list[CutWire], at: dict[int, Card]) -> dict[int, int]:
+    """The lane of each card's wires, and of cut k as of a card -1 - k: short ways nearest to the cards."""
+    spans: dict[int, tuple[float, float]] = {}
     for e in trace["edges"]:
         ends = _leaves(at[e["source"]]), at[e["target"]]["y"] + ARRIVES
-        key = e["source"], _column(at[e["target"]])
-        low, high = spans.get(key, ends)
-        spans[key] = min(low, *ends), max(high, *ends)
+        low, high = spans.get(e["source"], ends)
+        spans[e["source"]] = min(low, *ends), max(high, *ends)
     for k, c in enumerate(cuts):
         ends = _leaves(at[c["source"]]), at[c["target"]]["y"]
-        spans[-1 - k, _column(at[c["target"]])] = min(ends), max(ends)
-    used: dict[int, list[list[tuple[float, float]]]] = {}
-    out: dict[tuple[int, int], int] = {}
+        spans[-1 - k] = min(ends), max(ends)
+    lanes: list[list[tuple[float, float]]] = []
+    out: dict[int, int] = {}
     for key, (low, high) in sorted(spans.items(), key=lambda item: (item[1][1] - item[1][0], item[0])):
-        lanes = used.setdefault(key[1], [])
         free = (k for k, others in enumerate(lanes) if all(high < a or b < low for a, b in others))
         out[key] = min(next(free, len(lanes)), MOST - 1)
         if out[key] == len(lanes):
@@ -274,7 +246,7 @@ def _cut(cut: CutWire, at: dict[int, Card], x: float) -> CutWire:
     """Route a cut wire: from its source down a lane to a separate line, and from there down into the result."""
     source, target = at[cut["source"]], at[cut["target"]]
     y0, y1, end = _leaves(source), target["y"] - CUT / 2 - 4, target["x"] + cut["pw"] + 14
-    corners: list[Any] = [(_side(source, target), y0), (x, y0), (x, y1), (end, y1), (end, target["y"])]
+    corners: list[Point] = [(source["x"], y0), (x, y0), (x, y1), (end, y1), (end, target["y"])]
     return CutWire(
         **{**cut, "d": written(rounded(corners)), "px": round(target["x"] + 4 + cut["pw"] / 2, 1), "py": round(y1, 1)}
     )  # type: ignore[typeddict-item]

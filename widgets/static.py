@@ -23,18 +23,18 @@ from .front_end import built
 from .layout import (
     BAND,
     BECAME,
-    HELD,
+    CARD_PAD,
     LINE,
     PAGE_WIDTH,
-    ROOMY,
+    SHEET,
     SLIM_PAD,
+    SLIM_SHEET,
     STACK,
     STALE,
     Card,
     CutWire,
     Picture,
     Wire,
-    held_height,
     shorten,
     stale,
 )
@@ -49,14 +49,14 @@ FORMS = """
 text{font:13.5px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
 .t,.e,.p,.v,.d{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}
 .t{font-weight:600;font-size:15px}.n{font-weight:600}.e{font-size:11.5px;text-anchor:end}.l{font-size:11px}.v,.d{font-weight:600;text-anchor:end}
-.w,.u{fill:none}.w{stroke-width:1.5}.f{stroke-width:1.8}.b{stroke-width:2.2;stroke-dasharray:6 3}.h0{stroke-width:.7}.hm{stroke-width:1.4}
+.w,.u{fill:none}.w{stroke-width:1.5}.f{stroke-width:1.8}.b{stroke-width:2.2;stroke-dasharray:6 3}.hx,.hm{fill:none;stroke-width:1.4}
 .z{stroke-width:1.5}.s{stroke-width:1.6}.x{font-size:11px;font-weight:600}.m{text-anchor:middle}
 .p{font-size:11.5px;text-anchor:middle}.pb{font-weight:600}
 """
 COLOURS = """
 .g{fill:$bg;stroke:$line}.c{fill:$card;stroke:$idle}.leaf{stroke:$fwd}.k{fill:none}.now{stroke:$bwd}text{fill:$ink}
 .e,.p,.q{fill:$soft}.l{fill:$faint}.v{fill:$fwd}.d,.pb,.x{fill:$bwd}.w,.u{stroke:$idle}.f{stroke:$fwd}.b,.s{stroke:$bwd}
-.h{fill:$idle}.hf{fill:$fwd}.hb{fill:$bwd}.h0{fill:$zero;stroke:$line}.hp{fill:$pos}.hn{fill:$neg}.hx{fill:$ink}.hm{stroke:$bg}
+.h{fill:$idle}.hf{fill:$fwd}.hb{fill:$bwd}.h0{fill:$zero}.hp{fill:$pos}.hn{fill:$neg}.hgp{fill:$grad-pos}.hgn{fill:$grad-neg}.hx{stroke:$faint}.hm{stroke:$bg}
 .z{fill:$neg-soft;stroke:$neg}.s,.r{fill:$bg}.r{stroke:$idle}.rb{stroke:$bwd}.o{fill:$fwd-soft}
 """
 STYLE = (FORMS + themed(COLOURS, LIGHT, DARK)).replace("\n", "")
@@ -251,10 +251,10 @@ def _card(trace: Trace, card: Card, now: TraceState, partway: bool) -> str:
     right = f"{card['w'] - 12 - less:.0f}"
     out.append(f'<text class="n" x="{SLIM_PAD if card.get("slim") else 12:g}" y="21">{escape(card["name"])}</text>')
     out += [f'<text class="e" x="{right}" y="21">{escape(card["expr"])}</text>'] if card["expr"] else []
-    if card.get("flat"):
+    if "sheet" in card:
+        out.append(_sheet(trace, card, node, now))
+    elif card.get("flat") or card.get("slim"):
         out.append(_row(trace, card, node, now))
-    elif heat.tall(node):
-        out.append(_maps(trace, card, node, now))
     elif node["kind"] == "fold" and (node["outs"] != 1 or not _numbers(node, now)):
         out.append(_results(trace, card, node, now))
     else:
@@ -317,8 +317,7 @@ def _row(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
     if fold and node["outs"] != 1:
         return f'<text class="l" x="12" y="38">{node["outs"]} results</text>'
     width, slim = card["w"] - (STACK if fold else 0.0), card.get("slim", False)
-    tight = slim or width < ROOMY and "arrays" in trace
-    room = int((width - 2 * SLIM_PAD) / 6.7) if slim else int((width - 34) / (13.4 if tight else 16.4))
+    room = int((width - 2 * SLIM_PAD) / 6.7) if slim else int((width - 34) / 16.4)
     reached, g = node["id"] in now.known, now.sums.get(node["id"])
     more = " +…" if now.missing[node["id"]] else ""
     if heat.tall(node) or fold and not _numbers(node, now):
@@ -337,55 +336,40 @@ def _row(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
         )
     if "stops" in node or not node["requires_grad"]:
         grad = "none"
-    small = ' style="font-size:11px"' if tight else ""
     if slim:
         both = (("v", 38, value), ("d", 54, grad))
         look = f'style="text-anchor:start;font-size:11px" x="{SLIM_PAD:g}"'
         return "".join(f'<text class="{kind}" {look} y="{y}">{escape(text)}</text>' for kind, y, text in both)
-    texts = f'<text class="v" style="text-anchor:start{";font-size:11px" if tight else ""}" x="12" y="38">{escape(value)}</text>'
-    return texts + f'<text class="d"{small} x="{width - 12:.0f}" y="38">{escape(grad)}</text>'
+    texts = f'<text class="v" style="text-anchor:start" x="12" y="38">{escape(value)}</text>'
+    return texts + f'<text class="d" x="{width - 12:.0f}" y="38">{escape(grad)}</text>'
 
 
-def _maps(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
-    """The lower part of a tensor's card: shape, marks, the heat maps of value and gradient with their ranges; a layer's parameters."""
-    width = card["w"] - (STACK if node["kind"] == "fold" else 0.0)
-    half, reached = (width - 34) / 2, node["id"] in now.known
-    caption, mark = _captions(trace, node, width)
-    out = [f'<text class="l" x="12" y="38">{escape(caption)}</text>']
-    if mark:
+def _sheet(trace: Trace, card: Card, node: Node, now: TraceState) -> str:
+    """The lower part of a tensor's card: shape, mark, and one heat map: of its value with its range, once a gradient has come back of that
+    with its norm."""
+    width, high = card["w"] - (STACK if node["kind"] == "fold" else 0.0), card["sheet"]
+    side, top = (SLIM_PAD, SLIM_SHEET) if card.get("slim") else (CARD_PAD, SHEET)
+    out = []
+    if not card.get("slim"):
+        caption, mark = _captions(trace, node, width)
         kind = "x" if stale(node) else "l"
-        out.append(f'<text class="{kind}" style="text-anchor:end" x="{width - 12:.0f}" y="38">{escape(mark)}</text>')
-    slots = (
-        (node.get("array") if reached else None, 12.0, "v", "value"),
-        (now.arrays.get(node["id"]), 22 + half, "d", "grad"),
-    )
-    for index, x, kind, name in slots:
-        a = heat.array_of(trace, index)
-        middle = x + half / 2
-        if a is None:
-            missing = "·" if kind == "d" or not reached else "not kept"
-            if kind == "d" and ("stops" in node or not node["requires_grad"]):
-                missing = "none"
+        out.append(f'<text class="l" x="{side:g}" y="38">{escape(caption)}</text>')
+        if mark:
             out.append(
-                f'<rect class="u" x="{x:.1f}" y="46" width="{half:.1f}" height="50" rx="3" stroke-dasharray="3 3"/>'
+                f'<text class="{kind}" style="text-anchor:end" x="{width - side:.0f}" y="38">{escape(mark)}</text>'
             )
-            out.append(f'<text class="l m" x="{middle:.1f}" y="75">{name}</text>')
-            out.append(f'<text class="l m" x="{middle:.1f}" y="112">{missing}</text>')
-            continue
-        out.append(heat.svg(a, x, 46, half, 50))
-        style = 'style="text-anchor:middle;font-size:11px"'
-        more = " +…" if kind == "d" and now.missing[node["id"]] else ""
-        text = heat.between(a, int(half / 6.7) - (2 if more else 0)) + more
-        out.append(f'<text class="{kind}" {style} x="{middle:.1f}" y="112">{escape(text)}</text>')
-    y = 132.0
-    for held in node.get("parameters", ()):
-        high = held_height(held)
-        out.append(f'<text class="l" x="12" y="{y:.0f}">{escape(held["name"])} {heat.shape_text(held["shape"])}</text>')
-        arrays = held["array"], held["grad_array"] if now.step >= held["after"] else None
-        for index, x in zip(arrays, (12.0, 22 + half), strict=True):
-            if (a := heat.array_of(trace, index)) is not None:
-                out.append(heat.svg(a, x, y + 5, half, high, min(15.0, high)))
-        y += HELD + high
+    at, room = f'x="{width / 2:.1f}" y="{top + high + (15 if high else 9):.1f}"', int((width - 2 * side) / 6.7)
+    if (a := heat.array_of(trace, now.arrays.get(node["id"]))) is not None:
+        out += [heat.svg(a, side, top, width - 2 * side, high, kind="gradient")] if high else []
+        kind, text = "d", "norm " + heat.short(heat.norm(a)) + (" +…" if now.missing[node["id"]] else "")
+    elif (a := heat.array_of(trace, node.get("array") if node["id"] in now.known else None)) is not None:
+        out += [heat.svg(a, side, top, width - 2 * side, high)] if high else []
+        kind, text = "v", heat.between(a, room)
+    else:
+        box = f'x="{side:g}" y="{top:g}" width="{width - 2 * side:.1f}" height="{high:.1f}" rx="3"'
+        out += [f'<rect class="u" {box} stroke-dasharray="3 3"/>'] if high else []
+        kind, text = "l", "not kept" if node["id"] in now.known else "·"
+    out.append(f'<text class="{kind} m" style="text-anchor:middle;font-size:11px" {at}>{escape(text)}</text>')
     return "".join(out)
 
 

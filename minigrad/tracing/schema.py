@@ -59,16 +59,6 @@ class View(TypedDict):
     version: NotRequired[int]  # how often the shared numbers were written to, where known
 
 
-class Held(TypedDict):
-    """A parameter inside a fold, as its card shows it."""
-
-    name: str  # within the fold: "weight"
-    shape: list[int]
-    array: int | None  # index in `arrays`
-    grad_array: int | None
-    after: int  # how many events it takes until its gradient is complete
-
-
 # Operations without cost in a compiled step: views, results that are the same in every call, and results that are not used.
 FREE = VIEW, CONSTANT, UNUSED = ("view", "constant", "left out")
 
@@ -118,7 +108,6 @@ class Node(TypedDict):
     members: NotRequired[int]  # how many nodes it replaces
     operations: NotRequired[int]  # how many of these are operations
     outs: NotRequired[int]  # how many results leave it; if it is one, value and grad are that one's
-    parameters: NotRequired[list[Held]]  # of a layer of Tensors
     # What happens in it that its card would hide: "h.detach() in line 8", writes in place, views
     within: NotRequired[list[str]]
     views: NotRequired[int]  # how many of these, the last ones, are views

@@ -721,7 +721,7 @@ class Later(list):
     def __getitem__(self, i: Any) -> Any:
         thing = super().__getitem__(i)
         if isinstance(thing, np.ndarray | np.generic):  # a result of single numbers is a NumPy scalar
-            self[i] = thing = numbers(thing)
+            self[i] = thing = numbers(np.asarray(thing))
         return thing
 
     def __iter__(self) -> Any:

@@ -1061,7 +1061,7 @@ def test_a_long_chain_is_folded_until_it_can_be_read(open_notebook):
     nb.page.wait_for_function(f"root => ({SMALLEST})(root) >= 10.9", arg=view.root.element_handle(), timeout=8000)
     assert f"{h:.4f}" in view.root.locator(".mg-card .mg-value").last.text_content()
     stage = view.root.locator(".mg-stage")
-    assert stage.evaluate("e => e.getBoundingClientRect().height <= 980")
+    assert stage.evaluate("e => e.getBoundingClientRect().height <= 1322")
     assert stage.evaluate("e => [e.scrollLeft, e.scrollWidth - e.clientWidth <= 1]") == [0, True]
     nb = open_notebook([SETUP, SHARED.replace("range(60)", "range(5)")])
     nb.page.set_viewport_size({"width": 3600, "height": 1000})  # what runs down has no tags

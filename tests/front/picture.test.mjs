@@ -56,6 +56,7 @@ function wires(top, states) {
     })
     .sort();
 }
+const CELLS = { zero: ".h0", pos: ".hp", neg: ".hn", gpos: ".hgp", gneg: ".hgn", odd: ".hx", minus: ".hm" };
 const STORED = { ".w.b": "backward", ".w.f": "forward", ".w": "idle" };
 const LIVE = { ".mg-is-b > .mg-line-b": "backward", ".mg-is-f > .mg-line:not(.mg-line-b)": "forward", ".mg-is-idle > .mg-line:not(.mg-line-b)": "idle" };
 
@@ -78,7 +79,7 @@ for (const { name, state, stored } of cases.pictures) {
       same(wires(live, LIVE), wires(still, STORED), "wires");
       const tags = (top) => [...top.querySelectorAll("path")].flatMap((e) => (/z$/.test(e.getAttribute("d")) && /v?h[\d.]+l7/.test(e.getAttribute("d")) ? [`${place(e, top).map(round)}: ${numbers(e.getAttribute("d"))}`] : [])).sort();
       same(tags(live), tags(still), "tags");
-      for (const kind of "pnxm") same(cells(live, `.mg-heat-${kind}`), cells(still, `.h${kind}`), `cells of kind ${kind}`);
+      for (const [kind, css] of Object.entries(CELLS)) same(cells(live, `.mg-fm-${kind}`), cells(still, css), `cells of kind ${kind}`);
       const now = [...live.querySelectorAll(".mg-card.mg-now")].map((e) => place(e, live).map(round).join());
       same(Number(step) < view.state.total ? now : [], [...still.querySelectorAll(Number(step) > view.state.forward ? ".c.now" : ".c.f")].map((e) => place(e, still).map(round).join()), "the card of the event");
     }

@@ -208,8 +208,14 @@ test("tensors: heat maps, ranges, shapes and rules", () => {
   const x = trace.nodes.find((n) => n.label === "a");
   assert.equal(card(body, x.id).querySelector(".mg-caption").textContent, "(2, 2) float32");
   assert.equal(card(body, x.id).querySelector(".mg-value").textContent, "−2…3");
-  assert.ok(card(body, x.id).querySelectorAll(".mg-heat-n").length === 1, "one negative entry has the negative colour");
+  assert.equal(card(body, x.id).querySelectorAll(".mg-fm-neg").length, 1, "one negative entry has the negative colour");
+  const w = trace.nodes.find((n) => n.kind === "operation" && n.shape?.length === 2).id;
+  const painted = (css) => card(body, w).querySelectorAll(css).length;
+  assert.ok(painted(".mg-fm-pos, .mg-fm-neg") && !painted(".mg-fm-gpos, .mg-fm-gneg"));
   model.set("step", trace.steps.length);
+  assert.match(card(body, w).querySelector(".mg-grad").textContent, /^norm \d/);
+  assert.equal(card(body, w).querySelector(".mg-value").textContent, "", "the gradient has the place of the value");
+  assert.ok(painted(".mg-fm-gpos, .mg-fm-gneg") && !painted(".mg-fm-pos, .mg-fm-neg"), "and colours of its own");
   assert.ok(texts(".mg-pane:not([hidden]) tbody td").some((t) => /…/.test(t)));
   assert.equal(all(".mg-card.mg-now").length, 1);
 });

@@ -1,6 +1,5 @@
 """Pictures in one column, layers in the middle of many, the trail of what was opened, and what a small stage gets."""
 
-import itertools
 import re
 
 import pytest
@@ -14,7 +13,7 @@ from widgets import graph
 from widgets.graph import LAYERS
 from widgets.layout import layout
 from widgets.network_picture import geometry
-from widgets.rows import _inside, narrower, rows
+from widgets.rows import narrower, rows
 from widgets.static import svg
 
 
@@ -63,43 +62,6 @@ def test_in_a_column_every_card_stands_below_what_it_is_made_of(build):
         fold = view._folds.by_key[frame["fold"]]
         for member in {view._part.new[m] for m in fold.members}:
             assert frame["y"] < cards[member]["y"] and cards[member]["y"] + cards[member]["h"] < frame["y"] + frame["h"]
-
-
-@pytest.mark.parametrize("build", [lambda: classifier()[2], lambda: cut_graph("detach"), lambda: deep()[2]])
-def test_two_columns_are_read_one_after_the_other(build):
-    view = build()
-    first = layout(view.trace, view._frames())
-    one, two = rows(view.trace, first), rows(view.trace, first, 2)
-    assert two["w"] == 2 * one["w"] and one["h"] / 2 < two["h"] < one["h"] / 2 + 110 and "column" not in two
-    cards = {c["id"]: c for c in two["cards"]}
-    assert [c["id"] for c in two["cards"]] == [c["id"] for c in first["cards"]]
-    middle = one["w"]
-    place = {i: (c["x"] > middle, c["y"]) for i, c in cards.items()}
-    order = [c["id"] for c in sorted(one["cards"], key=lambda c: c["y"])]
-    assert sorted(order, key=place.__getitem__) == order and len({right for right, _ in place.values()}) == 2
-    for a, b in itertools.combinations(cards.values(), 2):
-        assert place[a["id"]][0] != place[b["id"]][0] or a["y"] + a["h"] < b["y"] or b["y"] + b["h"] < a["y"]
-    for c in cards.values():
-        assert 0 < c["x"] and c["x"] + c["w"] < (two["w"] if c["x"] > middle else middle) and c["y"] + c["h"] < two["h"]
-    for wire in [*two["wires"], *two.get("cuts", ())]:
-        edge = view.trace["edges"][wire["id"]] if "id" in wire else wire
-        source, target, line = cards[edge["source"]], cards[edge["target"]], list(points(wire["d"]))
-        across = place[source["id"]][0] != place[target["id"]][0]
-        assert line[0][0] == pytest.approx(source["x"] + (source["w"] if across else 0), abs=0.2)
-        assert source["y"] < line[0][1] < source["y"] + source["h"]
-        left = source["x"] + source["w"] if across else middle if place[target["id"]][0] else 0
-        assert all(left - 1 <= x for x, _ in line), "no wire runs behind a card"
-        if "id" in wire:
-            assert (
-                line[-1][0] == pytest.approx(target["x"], abs=0.2)
-                and target["y"] < line[-1][1] < target["y"] + target["h"]
-            )
-    for member, frames in _inside(first).items():
-        for frame in (first["frames"][k] for k in frames):
-            c = cards[member]
-            around = [f for f in two["frames"] if f["fold"] == frame["fold"] and f["x"] < c["x"] and c["x"] + c["w"] < f["x"] + f["w"]
-                      and f["y"] < c["y"] and c["y"] + c["h"] < f["y"] + f["h"]]  # fmt: skip
-            assert len(around) == 1
 
 
 def test_the_row_of_a_fold_with_several_results_has_no_number_of_its_own():

@@ -48,14 +48,18 @@ def test_steps_show_what_was_known_then():
     assert any("backward, step 3 of 4" in t for t in words(v.svg(7, 2400)))
 
 
-def test_the_empty_places_of_a_tensors_card_say_what_comes_there():
-    x = torch.ones(2, 2, requires_grad=True)
-    v = graph((x * torch.ones(2, 2)).sum(), names={"x": x})
-    tall = sum(len(n["shape"]) == 2 for n in v.trace["nodes"])
-    assert [words(v.svg(0, 2400)).count(word) - 1 for word in ("value", "grad")] == [tall, tall], (
-        "and once each on the card of the sum"
+def test_a_tensors_gradient_takes_the_place_of_its_value():
+    x = torch.tensor([[1.0, -2.0], [3.0, 4.0]], requires_grad=True)
+    c = torch.tensor([[3.0, 0.0], [0.0, -4.0]])
+    v = graph((x * c).sum(), names={"x": x, "c": c})
+    forward = sum(e["phase"] == "forward" for e in v.trace["steps"])
+    before, then, after = (v.svg(k, 2400) for k in (0, forward, None))
+    assert before.count('class="u"') == 3, "an empty place for each"
+    assert [then.count(f'class="h{kind}"') for kind in ("n", "gn", "gp")] == [3, 0, 0]
+    assert [after.count(f'class="h{kind}"') for kind in ("n", "gn", "gp")] == [1, 1, 2], "the constant keeps its value"
+    assert (
+        "norm 5" in words(after) and "norm" not in words(then) and "−2…4" in words(then) and "−2…4" not in words(after)
     )
-    assert words(v.svg(width=2400)).count("grad") == 1 + 1, "the constant has none to come"
 
 
 def test_a_long_sentence_goes_on_in_the_next_line():

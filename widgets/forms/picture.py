@@ -16,6 +16,8 @@ import numpy
 
 from minigrad.tracing.trace import Trace, fmt
 
+from ..heat import cells
+from ..heat import digit as number
 from ..layout import PAGE_WIDTH
 from ..network_picture import short as two
 from ..palette import DARK, LIGHT, themed
@@ -23,8 +25,7 @@ from .figures import Figure, Sheet, Sign
 from .plan import Figured, FormPlan
 from .stages import Stage, stops
 
-HEAD, LEVELS = 46.0, 8
-NUMBERS, MINUS = (33, 17), 9  # pixels of a cell that has its number, or a minus, in it
+HEAD = 46.0
 SIDES = 36  # pixels beside a figure
 
 # The rules of `.mg-fm-` in front/src/graph.css, under other names.
@@ -32,14 +33,14 @@ FORMS = """
 text{font:12px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif}
 .t{font-weight:600;font-size:15px}.q{font-size:13.5px}.s,.cell{font-size:11px}.cell{text-anchor:middle}
 .t,.m,.cell{font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}.b{font-weight:600}
-.wr,.fr,.ax,.x,.mn,.ri,.li{fill:none}.wr{stroke-width:1.6}.bk{stroke-dasharray:5 4;stroke-width:2}
-.th{stroke-width:7;stroke-dasharray:none;opacity:.4}.x,.mn{stroke-width:1.4}.fr{stroke-width:1.2}.cd{stroke-width:1.3}
+.wr,.fr,.ax,.hx,.hm,.ri,.li{fill:none}.wr{stroke-width:1.6}.bk{stroke-dasharray:5 4;stroke-width:2}
+.th{stroke-width:7;stroke-dasharray:none;opacity:.4}.hx,.hm{stroke-width:1.4}.fr{stroke-width:1.2}.cd{stroke-width:1.3}
 .wt{stroke-dasharray:3 3}.gr,.pt{stroke-width:1.8;stroke-dasharray:5 3}.pt{stroke-dasharray:2 3}.dt{stroke-dasharray:2 4}
 .cu{stroke-width:1.8;stroke-dasharray:none;fill:none}.ri,.do{stroke-width:2}.li{stroke-width:1.6}.ba{fill-opacity:.55}
 """
 COLOURS = """
 .g{fill:$bg;stroke:$line}text{fill:$ink}.q,.s{fill:$soft}.v{fill:$fwd}.d{fill:$bwd}.dk{fill:$bg}
-.p{fill:$pos}.n{fill:$neg}.gp,.no{fill:$grad-pos}.gn{fill:$grad-neg}.pr{fill:$fwd}.z{fill:$zero}.x{stroke:$faint}.mn{stroke:$bg}.e{fill:$bg}
+.hp{fill:$pos}.hn{fill:$neg}.hgp,.no{fill:$grad-pos}.hgn{fill:$grad-neg}.hr{fill:$fwd}.h0{fill:$zero}.hx{stroke:$faint}.hm{stroke:$bg}.e{fill:$bg}
 .gh{fill:$zero;stroke:$idle}.cd,.pl{fill:$card}.pl,.ax,.nn{stroke:$line}.wr,.wt{stroke:$idle}.on,.md{stroke:$fwd}.gv{stroke:$faint}
 .bk,.gr,.pt,.li,.do{stroke:$bwd}.do{fill:$bg}.ba{fill:$ink}.ri{stroke:$ink}
 """
@@ -114,51 +115,6 @@ class Moment:
         return "md" if i < 0 or self.known(i) else "wt"
 
 
-def number(v: float) -> str:
-    return f"{v:.1f}".removesuffix(".0")
-
-
-def heat(sheet: Sheet, numbers: numpy.ndarray, at: Callable[[int, int], int], kind: str, top: float) -> list[str]:
-    """The cells of a heat map, as one path for each strength and sign."""
-    cw, ch = sheet["cw"], sheet["ch"]
-    inset = 0.5 if cw > 6 and ch > 6 else 0.0
-    written = cw >= NUMBERS[0] and ch >= NUMBERS[1]
-    paths: dict[str, list[str]] = {}
-    marks, words = "", []
-    for i in range(sheet["r"]):
-        for j in range(sheet["c"]):
-            v = float(numbers[at(i, j)])
-            odd = not math.isfinite(v) or (kind == "truth" and v != 0)
-            level = 0 if odd or not top or kind == "count" else min(LEVELS, math.ceil(abs(v) / top * LEVELS))
-            x, y = sheet["x"] + j * cw, sheet["y"] + i * ch
-            key = "x" if odd else "0" if not level else f"{'n' if v < 0 else 'p'}{level}"
-            if odd:
-                path = f"M{number(x + 1)} {number(y + ch - 1)}L{number(x + cw - 1)} {number(y + 1)}"
-            else:
-                wide = cw - 2 * inset
-                path = (
-                    f"M{number(x + inset)} {number(y + inset)}h{number(wide)}v{number(ch - 2 * inset)}h{number(-wide)}z"
-                )
-            paths.setdefault(key, []).append(path)
-            if written:
-                dark = " dk" if level > 5 else ""
-                words.append(
-                    f'<text class="cell{dark}" x="{number(x + cw / 2)}" y="{number(y + ch / 2 + 4)}">{two(v)}</text>'
-                )
-            elif v < 0 and level > 1 and cw >= MINUS and ch >= MINUS:
-                marks += f"M{number(x + cw / 2 - 2.5)} {number(y + ch / 2)}h5"
-    out = []
-    for key, parts in paths.items():
-        d = "".join(parts)
-        if key in "x0":
-            out.append(f'<path class="{"x" if key == "x" else "z"}" d="{d}"/>')
-            continue
-        colour = "pr" if kind == "prob" else ("g" if kind in ("gradient", "part") else "") + key[0]
-        strength = 0.06 + 0.94 * (int(key[1:]) / LEVELS) ** 1.15
-        out.append(f'<path class="{colour}" fill-opacity="{strength:.2f}" d="{d}"/>')
-    return [*out, *([f'<path class="mn" d="{marks}"/>'] if marks else ()), *words]
-
-
 def _rect(x: float, y: float, w: float, h: float, kind: str, rx: float = 2) -> str:
     return f'<rect class="{kind}" x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}" rx="{number(rx)}"/>'
 
@@ -167,6 +123,11 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "") -> st
     classes = f' class="{kind}"' if kind else ""
     at = f' text-anchor="{anchor}"' if anchor and anchor != "start" else ""
     return f'<text{classes} x="{number(x)}" y="{number(y)}"{at}>{escape(text)}</text>'
+
+
+def _cells(sheet: Sheet, numbers: numpy.ndarray, at: Callable[[int, int], int], kind: str, top: float) -> list[str]:
+    box = sheet["x"], sheet["y"], sheet["cw"], sheet["ch"]
+    return cells(box, sheet["r"], sheet["c"], lambda i, j: float(numbers[at(i, j)]), kind, top, two)
 
 
 def _sheet(sheet: Sheet, now: Moment, alike: Sequence[Sequence[int]]) -> list[str]:
@@ -182,11 +143,11 @@ def _sheet(sheet: Sheet, now: Moment, alike: Sequence[Sequence[int]]) -> list[st
         return off + (j * r + i if turn else i * c + j)
 
     prob = sheet.get("prob")
-    out.append(_rect(x, y, w, h, "e" if numbers is not None else "z"))
+    out.append(_rect(x, y, w, h, "e" if numbers is not None else "h0"))
     if prob:
         logp, targets = now.value(n), now.value(prob[0])
         if now.known(n) and logp is not None:
-            out += heat(sheet, numpy.exp(logp), at, "prob", 1.0)
+            out += _cells(sheet, numpy.exp(logp), at, "prob", 1.0)
         for k in range(1 if prob[1] < 0 else r) if targets is not None else ():
             assert targets is not None
             t = int(targets[k])
@@ -195,7 +156,7 @@ def _sheet(sheet: Sheet, now: Moment, alike: Sequence[Sequence[int]]) -> list[st
             i, j = (t, 0) if prob[1] < 0 else (k, t)
             out.append(_rect(x + j * cw + 1.5, y + i * ch + 1.5, max(2, cw - 3), max(2, ch - 3), "ri", min(cw, ch) / 3))
     elif numbers is not None:
-        out += heat(sheet, numbers, at, now.nodes[n].get("whole", kind), now.top(n, kind, alike))
+        out += _cells(sheet, numbers, at, now.nodes[n].get("whole", kind), now.top(n, kind, alike))
     given = "md" if now.nodes[n]["kind"] == "operation" else "gv"
     out.append(
         _rect(x - 1, y - 1, w + 2, h + 2, "fr " + {"": "wt", "value": given, "gradient": "gr", "part": "pt"}[kind], 3)

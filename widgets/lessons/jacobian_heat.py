@@ -31,7 +31,7 @@ BOX = 346.0  # pixels of the heat map
 # Sign by hue and by a dash in each negative cell, magnitude by opacity: the colours of the heat maps on cards.
 LOOK = (
     "<style>.mgl .h0{fill:var(--panel);stroke:var(--line);stroke-width:.7}.mgl .hp{fill:var(--pos)}.mgl .hn{fill:var(--neg)}"
-    ".mgl .hx{fill:var(--ink)}.mgl .hm{stroke:var(--bg);stroke-width:1.6}.mgl .row{fill:none;stroke:var(--ink);stroke-width:2.4}</style>"
+    ".mgl .hx{stroke:var(--ink)}.mgl .hm{stroke:var(--bg);stroke-width:1.6}.mgl .row{fill:none;stroke:var(--ink);stroke-width:2.4}</style>"
 )
 
 

@@ -22,14 +22,6 @@ export interface View {
   version?: number;
 }
 
-export interface Held {
-  name: string;
-  shape: number[];
-  array: number | null;
-  grad_array: number | null;
-  after: number;
-}
-
 export interface Became {
   forward: string[];
   backward: string[];
@@ -75,7 +67,6 @@ export interface Node {
   fold?: number;
   members?: number;
   outs?: number;
-  parameters?: Held[];
   within?: string[];
   shape?: number[];
   dtype?: string;
@@ -138,6 +129,7 @@ export interface Card {
   rows?: [string, string][];
   at?: number;
   within?: string;
+  sheet?: number;
   flat?: boolean;
   slim?: boolean;
   tags?: number;

@@ -39,19 +39,26 @@ export function inOneWay(row) {
 }
 
 /** The cells of a heat map, as one path for each strength and sign.
- * @param {Sheet} sheet @param {ArrayLike<number>} numbers @param {(i: number, j: number) => number} at @param {string} kind "value", "gradient",
+ * @param {Pick<Sheet, "x"|"y"|"cw"|"ch"|"r"|"c"|"wrap">} sheet @param {ArrayLike<number|null>} numbers null: no cell @param {(i: number, j: number) => number} at @param {string} kind "value", "gradient",
  * "prob", "truth", or "count": whole numbers @param {number} [top] the magnitude of the strongest colour
  * @returns {SVGElement[]} */
-export function heat({ x, y, cw, ch, r, c, wrap }, numbers, at, kind, top = kind === "prob" ? 1 : most(numbers)) {
+export function heat(
+  { x, y, cw, ch, r, c, wrap },
+  numbers,
+  at,
+  kind,
+  top = kind === "prob" ? 1 : most(/** @type {ArrayLike<number>} */ (numbers)),
+) {
   const inset = cw > 6 && ch > 6 ? 0.5 : 0;
   const written = cw >= NUMBERS[0] && ch >= NUMBERS[1];
   /** @type {Record<string, string>} */ const paths = {};
   let marks = "";
   /** @type {SVGElement[]} */ const words = [];
   for (let i = 0; i < r; i++) {
-    const said = written ? inOneWay(Array.from({ length: c }, (_, j) => numbers[at(i, j)])) : fmt;
+    const said = written ? inOneWay(Array.from({ length: c }, (_, j) => numbers[at(i, j)] ?? 0)) : fmt;
     for (let j = 0; j < c; j++) {
       const v = numbers[at(i, j)];
+      if (v === null) continue;
       const odd = !Number.isFinite(v) || (kind === "truth" && !!v);
       const level = odd || !top || kind === "count" ? 0 : Math.min(LEVELS, Math.ceil((Math.abs(v) / top) * LEVELS));
       const again = wrap && (i >= wrap[0] || j >= wrap[1]) ? "a" : "";

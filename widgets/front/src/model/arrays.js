@@ -1,4 +1,4 @@
-// Arrays of a tensor graph: their numbers at a point, their texts, heat maps as paths, marks on cards. Pure functions.
+// Arrays of a tensor graph: their numbers at a point, their texts, marks on cards. Pure functions.
 // The static picture has the same in widgets/heat.py and widgets/static.py.
 
 import { STATISTICS } from "../schema.js";
@@ -6,9 +6,6 @@ import { fmt, num, tail } from "./numbers.js";
 
 /** @import { Node, Numbers, Trace } from "../types" */
 /** @import { Point } from "./sweep.js" */
-
-const LEVELS = 8; // of opacity
-const MARKED = 7; // pixels; a smaller cell has no room for a minus mark
 
 /** @type {WeakMap<object, number[]>} */
 const offsets = new WeakMap();
@@ -63,8 +60,8 @@ export function arrayText(a, digits = 6) {
   return text + (a.odd ? `, ${a.odd} not finite` : "");
 }
 
-/** @param {number} v @param {number} digits */
-const brief = (v, digits) => fmt(v, digits, Math.abs(v) < 1e-3 && v !== 0);
+/** @param {number} v @param {number} [digits] */
+export const brief = (v, digits = 3) => fmt(v, digits, Math.abs(v) < 1e-3 && v !== 0);
 
 /** The range of the entries in at most `room` characters, if three digits or fewer allow it. @param {Numbers} a @param {number} room */
 export function between(a, room) {
@@ -87,42 +84,8 @@ export function between(a, room) {
 /** The largest magnitude: where the scale of the colours ends. @param {Numbers} a */
 export const most = (a) => (nothing(a) ? 0 : Math.max(Math.abs(num(a.low)), Math.abs(num(a.high))));
 
-/** A coordinate with one digit. @param {number} v */
-const f = (v) => String(Math.round(10 * v) / 10);
-
-/** @typedef {{kind: string, d: string, opacity: number}} HeatPath */
-
-/** A heat map as paths in a box. The sign is the class and a mark, the magnitude the opacity.
- * @param {Numbers} a @param {number} width @param {number} height @param {number} [largest] side of a cell
- * @returns {{x: number, y: number, w: number, h: number, paths: HeatPath[]}} */
-export function heat(a, width, height, largest = 15) {
-  const { rows, cols } = a;
-  const top = most(a);
-  let w = Math.min(largest, width / Math.max(1, cols));
-  let h = Math.min(largest, height / Math.max(1, rows));
-  [w, h] = [Math.min(w, 3 * h), Math.min(h, 3 * w)];
-  /** @type {Map<string, string>} */
-  const levels = new Map();
-  let marks = "";
-  let ground = "";
-  a.cells.forEach((cell, k) => {
-    if (cell === null) return;
-    const v = num(cell);
-    const [column, row] = [k % cols, Math.floor(k / cols)];
-    const d = `M${f(column * w)} ${f(row * h)}h${f(w)}v${f(h)}h${f(-w)}z`;
-    ground += d;
-    if (Number.isFinite(v) && (v === 0 || !top)) return;
-    const key = !Number.isFinite(v) ? "x" : `${v < 0 ? "n" : "p"}${Math.min(LEVELS, Math.ceil((Math.abs(v) / top) * LEVELS))}`;
-    levels.set(key, (levels.get(key) ?? "") + d);
-    if (v < 0) marks += `M${f((column + 0.32) * w)} ${f((row + 0.5) * h)}h${f(0.36 * w)}`;
-  });
-  const paths = [{ kind: "0", d: ground, opacity: 1 }];
-  for (const [key, d] of [...levels].sort(([p], [q]) => (p < q ? -1 : 1))) {
-    paths.push({ kind: key[0], d, opacity: key === "x" ? 1 : 0.08 + (0.92 * Number(key.slice(1))) / LEVELS });
-  }
-  if (marks && Math.min(w, h) >= MARKED) paths.push({ kind: "m", d: marks, opacity: 1 });
-  return { x: (width - w * cols) / 2, y: (height - h * rows) / 2, w: w * cols, h: h * rows, paths };
-}
+/** The norm of the finite entries. @param {Numbers} a */
+export const norm = (a) => (nothing(a) ? 0 : Math.sqrt((count(a) - a.odd) * (num(a.mean) ** 2 + num(a.std) ** 2)));
 
 /** A short remark on a tensor: stale, a view, its version.
  * @param {Trace} trace @param {Node} node @param {number} [room] for its base's name @param {boolean} [versions] */

@@ -1,34 +1,32 @@
-// The card of a node: its name, its formula, its value and gradient as numbers or as heat maps.
+// The card of a node: its name, its formula, its value and gradient as numbers; of a tensor the heat map of one of them.
 
 import { Memo, put, s } from "../dom.js";
-import { arrayAt, arrayText, between, captions, shapeText, tall } from "../model/arrays.js";
+import { arrayAt, arrayText, between, brief, captions, norm, tall } from "../model/arrays.js";
 import { fit, fmt, plural } from "../model/numbers.js";
 import { spokenCard } from "../words.js";
 import { mapOf } from "./heat.js";
 import { flag, markKin } from "./wires.js";
 
-/** @import { Card, Held, Node, Numbers } from "../types" */
+/** @import { Card, Node, Numbers } from "../types" */
 /** @import { Frame, View } from "../view.js" */
 /** @import { Around } from "./scene.js" */
 
 const PAD = 12;
 const SLIM = 9; // the same of a slim card
 const CHAR = 8.2; // pixels of a number's character, 6.7 of a range's below a heat map
-const MAP = { y: 46, height: 50 };
-const HELD = { caption: 20, high: 36, low: 12 }; // of a layer's parameter: its caption, its heat maps, those of a vector
+const SHEET = 46; // top of a heat map
+const SLIM_SHEET = 29; // the same of a slim card
 const LINE = 17; // pixels of a line about a difference between two views
 const BECAME = 24; // height of the line about a compiled step
-const ROOMY = 200; // pixels of a flat card on which two ranges have their usual size
 const STACK = 8; // pixels by which the cards below a folded one stick out
 
 export class CardView {
   away = false;
+  /** The box of the heat map, where there is one. @type {number[]|undefined} */ sheet;
   #memo = new Memo();
   /** @type {SVGGElement|null} */ #born = null;
-  /** Heat maps of value and gradient, where there are any. @type {SVGGElement[]|null} */ #maps = null;
-  /** @type {(Numbers|null|undefined)[]} */ #mapped = [];
-  #tight = false; // has it little room for two ranges?
-  /** @type {{held: Held, maps: SVGGElement[], high: number, shown: (Numbers|null)[]}[]} */ #held = [];
+  /** What the heat map shows. @type {Numbers|null|undefined} */ #mapped;
+  #map = s("g");
 
   /** @param {View} view @param {Node} node @param {Card} card */
   constructor(view, node, card) {
@@ -38,7 +36,6 @@ export class CardView {
     this.box = [card.x, card.y, card.x + card.w, card.y + card.h];
     const folded = node.kind === "fold";
     this.right = card.w - PAD - (folded ? STACK : 0);
-    this.half = (this.right - PAD - 10) / 2; // the width of a heat map
     this.room = Math.floor((this.right - 50) / CHAR);
     this.title = s("title");
     const less = folded ? STACK : 0;
@@ -57,7 +54,8 @@ export class CardView {
     this.g.setAttribute("role", "button");
     this.g.setAttribute("data-node", String(card.id));
     if (node.layer) this.g.append(s("path", { class: "mg-stripe", d: `M9 ${card.h - 1.5}H${card.w - 9}` }));
-    const [value, grad] = card.slim ? this.#drawSlim() : card.flat ? this.#drawRow() : tall(node) ? this.#drawMaps() : this.#drawNumbers();
+    const [value, grad] =
+      card.sheet !== undefined ? this.#drawSheet() : card.slim ? this.#drawSlim() : card.flat ? this.#drawRow() : this.#drawNumbers();
     this.value = value;
     this.grad = grad;
     if (card.within) this.#drawWithin(card.within, card.h - less - 9 - (card.became ? BECAME : 0));
@@ -98,64 +96,44 @@ export class CardView {
     const [value, grad] = ["mg-value", "mg-grad"].map((kind, k) =>
       s("text", { x: SLIM, y: 38 + 16 * k, class: `mg-number mg-first mg-tight ${kind}` }),
     );
-    this.#tight = true;
-    this.half = this.card.w - 2 * SLIM;
-    this.room = Math.floor(this.half / 6.7);
-    if (this.node.kind !== "constant") this.g.append(value, grad);
+    this.room = Math.floor((this.right + PAD - 2 * SLIM) / 6.7);
+    this.#appendRow(value, grad, SLIM);
     return [value, grad];
   }
 
   /** The second line of a flat card. */
   #drawRow() {
-    this.#tight = this.right + PAD < ROOMY && !!this.view.state.trace.arrays;
-    const size = this.#tight ? " mg-tight" : "";
-    const value = s("text", { x: PAD, y: 38, class: `mg-number mg-value mg-first${size}` });
-    const grad = s("text", { x: this.right, y: 38, class: `mg-number mg-grad${size}` });
-    this.room = Math.floor(this.half / (this.#tight ? 6.7 : CHAR));
-    const { kind, outs } = this.node;
-    if (kind === "fold" && outs !== 1) this.g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, `${outs} results`));
-    else if (kind !== "constant") this.g.append(value, grad);
+    const value = s("text", { x: PAD, y: 38, class: "mg-number mg-value mg-first" });
+    const grad = s("text", { x: this.right, y: 38, class: "mg-number mg-grad" });
+    this.room = Math.floor((this.right - PAD - 10) / 2 / CHAR);
+    this.#appendRow(value, grad, PAD);
     return [value, grad];
   }
 
-  #drawMaps() {
-    const { node, half, g, view } = this;
-    const [caption, special] = captions(view.state.trace, node, this.right + PAD);
-    const stale = special.startsWith("⚠") ? " mg-stale-mark" : "";
-    g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, caption));
-    g.append(s("text", { x: this.right, y: 38, class: `mg-caption mg-mark${stale}` }, special));
-    this.#maps = [PAD, 22 + half].map((x) => s("g", { transform: `translate(${x},${MAP.y})` }));
-    const texts = ["mg-value", "mg-grad"].map((kind, k) =>
-      s("text", { x: 12 + half / 2 + k * (10 + half), y: 112, class: `mg-range ${kind}` }),
-    );
-    g.append(...this.#maps, ...texts);
-    this.#drawHeld();
+  /** @param {SVGElement} value @param {SVGElement} grad @param {number} x */
+  #appendRow(value, grad, x) {
+    const { kind, outs } = this.node;
+    if (kind === "fold" && outs !== 1) this.g.append(s("text", { x, y: 38, class: "mg-caption" }, `${outs} results`));
+    else if (kind !== "constant") this.g.append(value, grad);
+  }
+
+  /** The heat map of a tensor with one text below it, of its value or of its gradient. */
+  #drawSheet() {
+    const { node, g, view, card } = this;
+    const side = card.slim ? SLIM : PAD;
+    const wide = this.right + PAD;
+    if (!card.slim) {
+      const [caption, special] = captions(view.state.trace, node, wide);
+      const stale = special.startsWith("⚠") ? " mg-stale-mark" : "";
+      g.append(s("text", { x: PAD, y: 38, class: "mg-caption" }, caption));
+      g.append(s("text", { x: this.right, y: 38, class: `mg-caption mg-mark${stale}` }, special));
+    }
+    this.sheet = [side, card.slim ? SLIM_SHEET : SHEET, wide - 2 * side, card.sheet ?? 0];
+    this.room = Math.floor(this.sheet[2] / 6.7);
+    const y = this.sheet[1] + this.sheet[3] + (card.sheet ? 15 : 9);
+    const texts = ["mg-value", "mg-grad"].map((kind) => s("text", { x: wide / 2, y, class: `mg-range ${kind}` }));
+    g.append(this.#map, ...texts);
     return texts;
-  }
-
-  /** The heat maps of a layer's parameters and of their gradients. */
-  #drawHeld() {
-    let y = 132;
-    for (const held of this.node.parameters ?? []) {
-      const high = held.shape.length < 2 ? HELD.low : HELD.high;
-      this.g.append(s("text", { x: PAD, y, class: "mg-caption" }, `${held.name} ${shapeText(held.shape)}`));
-      const maps = [PAD, 22 + this.half].map((x) => s("g", { transform: `translate(${x},${y + 5})` }));
-      this.g.append(...maps);
-      this.#held.push({ held, maps, high, shown: [] });
-      y += HELD.caption + high;
-    }
-  }
-
-  /** @param {Frame} frame */
-  #paintHeld({ trace, point, step }) {
-    for (const { held, maps, high, shown } of this.#held) {
-      [held.array, step >= held.after ? held.grad_array : null].forEach((index, k) => {
-        const a = arrayAt(trace, point, index);
-        if (shown[k] === a) return;
-        shown[k] = a;
-        maps[k].replaceChildren(...(a ? [mapOf(a, this.half, high, Math.min(15, high))] : []));
-      });
-    }
   }
 
   /** What happens in a fold that its card would hide. @param {string} text @param {number} y */
@@ -213,16 +191,14 @@ export class CardView {
     const selected = view.state.selected === id;
     const apart = this.card === view.scene.marked ? around.apart : "";
     const [got, need, sum] = [now.got[id], now.need[id], now.sums[id]];
-    const held = this.#held.map((x) => frame.step >= x.held.after).join();
     const odd = known && (trace.arrays ? !!arrayAt(trace, point, node.array)?.odd : !Number.isFinite(point.values[id]));
     const born = odd && around.born === id;
-    const kept = [odd && around.born, held, known, point.values[id], got, sum, acting, acting && current?.node, selected, dragging, apart];
+    const kept = [odd && around.born, known, point.values[id], got, sum, acting, acting && current?.node, selected, dragging, apart];
     if (this.#memo.same(...kept, trace.arrays ? point : 0, now.grads?.[id])) return false;
     const arrays = trace.arrays ? [arrayAt(trace, point, known ? node.array : null), arrayAt(trace, point, now.grads?.[id])] : null;
     put(this.value, this.#valueText(known, point.values[id], arrays));
     put(this.grad, this.#gradText(got, need, sum, arrays));
-    if (arrays) for (const k of [0, 1]) this.#drawMap(k, arrays[k]);
-    if (held) this.#paintHeld(frame);
+    if (this.sheet) this.#paintSheet(known, arrays);
     const classes = this.g.classList;
     classes.toggle("mg-known", known);
     classes.toggle("mg-has-grad", got > 0);
@@ -265,12 +241,7 @@ export class CardView {
 
   /** Are ranges written of it, in place of a number? */
   get #spread() {
-    return !!this.#maps || (!!this.card.flat && tall(this.node));
-  }
-
-  /** How many characters such a range may have. */
-  get #chars() {
-    return Math.floor(this.half / (this.card.flat && !this.#tight ? CHAR : 6.7));
+    return !!this.card.flat && tall(this.node);
   }
 
   /** Has a fold of a tensor graph no number of its own, only ranges? @param {(Numbers|null)[]|null} arrays @param {number} own */
@@ -281,8 +252,9 @@ export class CardView {
   /** @param {boolean} known @param {number} value @param {(Numbers|null)[]|null} arrays */
   #valueText(known, value, arrays) {
     const { node } = this;
+    if (this.sheet && arrays?.[1]) return ""; // the gradient has its place
     if (!known) return "·";
-    if (this.#spread) return arrays?.[0] ? between(arrays[0], this.#chars) : "not kept";
+    if (this.sheet || this.#spread) return arrays?.[0] ? between(arrays[0], this.room) : "not kept";
     if (node.array === null) return node.kind === "operation" && !node.shape ? "several" : "not kept";
     if (this.#ranges(arrays, value)) return arrays?.[0] ? between(arrays[0], this.room) : "";
     return fit(value, this.room);
@@ -293,24 +265,26 @@ export class CardView {
     const complete = got === need;
     const more = complete ? "" : " +…";
     const gradient = arrays?.[1];
+    if (this.sheet) return gradient ? `norm ${brief(norm(gradient))}${more}` : "";
     if (this.#spread) {
-      if (got && gradient) return between(gradient, this.#chars - (complete ? 0 : 2)) + more;
+      if (got && gradient) return between(gradient, this.room - (complete ? 0 : 2)) + more;
       return need ? "·" : "none";
     }
     if (this.#ranges(arrays, got ? sum : 0)) return got && gradient ? between(gradient, this.room) : "·";
     if (!got) return need || this.node.kind === "constant" ? "·" : "none";
-    const sign = this.card.flat ? "" : sum > 0 ? "▴ " : sum < 0 ? "▾ " : "";
-    return `${sign}${fit(sum, this.room - more.length - (this.card.flat ? 0 : complete ? 2 : 1))}${more}`;
+    const low = this.card.flat || this.card.slim;
+    const sign = low ? "" : sum > 0 ? "▴ " : sum < 0 ? "▾ " : "";
+    return `${sign}${fit(sum, this.room - more.length - (low ? 0 : complete ? 2 : 1))}${more}`;
   }
 
-  /** @param {number} k 0: value, 1: gradient @param {Numbers|null} a */
-  #drawMap(k, a) {
-    if (!this.#maps || (a && this.#mapped[k] === a)) return;
-    this.#mapped[k] = a;
-    if (a) return this.#maps[k].replaceChildren(mapOf(a, this.half, MAP.height));
-    const empty = s("rect", { class: "mg-empty", width: this.half, height: MAP.height, rx: 4 });
-    const middle = { x: this.half / 2, y: MAP.height / 2 + 4, "text-anchor": "middle" };
-    const name = s("text", { class: "mg-caption", ...middle }, ["value", "grad"][k]);
-    this.#maps[k].replaceChildren(empty, name);
+  /** @param {boolean} known @param {(Numbers|null)[]|null} arrays */
+  #paintSheet(known, arrays) {
+    const [value, gradient] = arrays ?? [null, null];
+    const a = gradient ?? (known ? value : null);
+    if (this.#mapped === a || !this.card.sheet) return;
+    this.#mapped = a;
+    const [x, y, width, height] = this.sheet ?? [];
+    const empty = () => s("rect", { class: "mg-empty", x, y, width, height, rx: 3 });
+    this.#map.replaceChildren(a ? mapOf(a, [x, y, width, height], gradient ? "gradient" : "value") : empty());
   }
 }

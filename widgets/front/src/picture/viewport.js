@@ -14,12 +14,9 @@ const LEGIBLE = 0.6; // below this one they can only just be read
 const CLOSE = 0.8; // the zoom at which a step is followed in a picture that is not legible as a whole
 const CLOSEST = 3;
 const FARTHEST = 0.01;
-// Pixels of the stage at most, as in graph.css: of the first picture, beside the panel, of one that runs down, and of that on a phone
+// Pixels of the stage at most, as in graph.css: of the first picture, and beside the panel
 const HIGH = 480;
 const BESIDE = 560;
-const RUNS = 980;
-const PHONE_RUNS = 1400;
-const PHONE = 600; // pixels of the width of a phone's stage, at most
 const LARGEST = 1.25; // a small graph is not blown up
 const { ENOUGH, MANY, PADDING, TALL } = LIMITS;
 const AROUND = 230; // pixels of the window that the first picture leaves for the parts below the stage, as in graph.css
@@ -179,7 +176,7 @@ export class Viewport {
   /** How high the stage may be: what runs down is as high as it has to be, up to a limit; any other is seen whole in the window.
    * @param {Picture|null} picture */
   #high(picture) {
-    if (this.#banded(picture)) return this.#wide < PHONE ? PHONE_RUNS : RUNS;
+    if (this.#banded(picture)) return TALL + PADDING;
     return Math.min(this.view.state.wide ? BESIDE : HIGH, Math.max(LOW, window.innerHeight - AROUND));
   }
 
@@ -199,7 +196,6 @@ export class Viewport {
     const { stage } = state.pictures[0];
     if (state.alive && (small || (stage && !alike(stage, size)))) this.#ask(size);
     shell.root.classList.toggle("mg-banded", this.#banded(chosen));
-    shell.root.classList.toggle("mg-phone", wide < PHONE);
     if (chosen === state.picture) return false;
     this.view.store.prepare({ picture: chosen });
     return true;
