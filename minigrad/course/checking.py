@@ -17,7 +17,7 @@ import random
 import re
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from .judge import GLYPH, OFF, Line, Verdict, compare, judge, wanted
 from .plain import describe, plain
 from .raised import error_sentence
 from .result import Note, Result
+from .symptoms import choices_of
 
 _MISSING = object()
 WORDS = 5  # an explanation of fewer words has not been tried yet
@@ -276,7 +277,7 @@ class Check:
                 f'To see the answer without a guess: check.predict("{ex.id}", skip=True)',
             )
         outcome = run(value_driver, guess, (), ex.limits)
-        problem = _other_kind(outcome["got"], ex.load(ex.solution)) if ex.is_value else ""
+        problem = _other_kind(outcome["got"], ex.load(ex.solution), choices_of(ex)) if ex.is_value else ""
         if problem and self._asked.get(ex.id) != (asked := _show(outcome["got"])):
             self._asked[ex.id] = asked
             return Note(
@@ -579,7 +580,7 @@ def _find(id: str) -> Exercise:
     return exercises[id]
 
 
-def _other_kind(guess: Any, solution: Any) -> str:
+def _other_kind(guess: Any, solution: Any, choices: Sequence[str]) -> str:
     """Why this cannot be a guess at such a solution, in a sentence that does not tell the solution; "" if it can."""
     if isinstance(solution, dict):
         if not isinstance(guess, dict):
@@ -588,17 +589,19 @@ def _other_kind(guess: Any, solution: Any) -> str:
             )
         if left := [key for key in solution if guess.get(key) is None]:
             return f"There is no guess yet for: {'; '.join(left)}."
-        return next((f"For “{k}”: {why}" for k in solution if (why := _other_kind(guess[k], solution[k]))), "")
+        return next((f"For “{k}”: {why}" for k in solution if (why := _other_kind(guess[k], solution[k], choices))), "")
     if isinstance(solution, str):
-        return (
-            ""
-            if isinstance(guess, str)
-            else f'This asks for a word or a letter in quotes, as in "a", and {_show(guess)} is none.'
-        )
+        if not isinstance(guess, str):
+            return f'This asks for a word or a letter in quotes, as in "a", and {_show(guess)} is none.'
+        words = [word.lower() for word in choices]
+        among = solution.lower() not in words or guess.strip().lower() in words
+        return "" if among else f"“{_show(guess)}” is not among the choices: {', '.join(choices)}."
     many = isinstance(solution, (list, tuple))
     numbers = guess if many and isinstance(guess, (list, tuple)) else [guess]
     if (many and numbers is not guess) or not all(isinstance(n, (int, float)) for n in numbers):
         kind = "several numbers in brackets, as in [1, 2]," if many else "a number, in digits,"
+        if isinstance(guess, str) and re.fullmatch(r"\s*-?\d[\d.,\s]*", guess):
+            return f'This asks for {kind} and "{_show(guess)}" is a text. Leave out the quotes.'
         return f"This asks for {kind} and {_show(guess)} is something else."
     return ""
 

@@ -36,8 +36,7 @@ def symptom(
     ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs: Mapping[str, tuple]
 ) -> tuple[str, str]:
     """(hint, name) for an answer with these wrong probes; the name is "" when only the exercise's own first hint is left."""
-    deep = any((outcomes[probe]["error"] or {}).get("type") == "RecursionError" for probe in wrong)
-    hint, name = _violent(ex, list(outcomes.values()), deep)
+    hint, name = _violent(ex, list(outcomes.values()), outcomes[wrong[0]] if wrong else {})
     if not hint:
         cases = [
             _Case(p, inputs.get(p.name, p.args), outcomes[p.name]["got"], wanted(ex, p, inputs.get(p.name, p.args)))
@@ -86,8 +85,8 @@ def _shown(ex: Exercise, outcomes: Mapping[str, dict], wrong: list[str], inputs:
     return min(lines, key=len, default="")
 
 
-def _violent(ex: Exercise, outcomes: list[dict], deep: bool) -> tuple[str, str]:
-    """What went wrong before there was anything to compare. deep: is too deep a recursion what is to be explained?"""
+def _violent(ex: Exercise, outcomes: list[dict], first: dict) -> tuple[str, str]:
+    """What went wrong before there was anything to compare. first: the outcome that is reported first."""
     errors = [o["error"] for o in outcomes if o["error"]]
     types = [e["type"] for e in errors]
     got = [o["got"] for o in outcomes if not o["error"] and not o["late"]]
@@ -96,7 +95,7 @@ def _violent(ex: Exercise, outcomes: list[dict], deep: bool) -> tuple[str, str]:
             "This machine is busy: run the check again. If it stops again, your answer waits for something, such as a sleep or an input.",
             "waited",
         )
-    if any(o["late"] for o in outcomes):
+    if first.get("late"):
         work = "work that doubles with every step, or a search through a long list in each step (x in a list; a set knows at once)"
         return f"The answer did not come back in time: is there a loop that never ends, {work}?", "never ends"
     if any(o["raised_limit"] for o in outcomes):
@@ -111,7 +110,7 @@ def _violent(ex: Exercise, outcomes: list[dict], deep: bool) -> tuple[str, str]:
             f"Work out the formula and write it down: while {ex.entry} is judged, nothing differentiates for you.",
             "not by hand",
         )
-    if deep:
+    if (first.get("error") or {}).get("type") == "RecursionError":
         return "A function calls itself without end, or too deeply. What stops it?", "recursion"
     if errors and (len(errors) == len(outcomes) or (outcomes[0]["error"] and all(g is None for g in got))):
         return raised(ex, errors[0])
@@ -240,9 +239,18 @@ def _words(ex: Exercise) -> Iterator[Any]:
     yield from (word for wrong in ex.bank for word in wrong.answer.values())
 
 
+def choices_of(ex: Exercise) -> list[str]:
+    """The words among which a question lets one choose: those that its comment quotes; [] if it quotes none."""
+    return list(dict.fromkeys([*re.findall(r'"([^"\n]{1,30})"', _request(ex)), *ex.choices]))
+
+
+def _request(ex: Exercise) -> str:
+    """What the comment above a prediction says."""
+    return ex.stub.partition("check.predict(")[0].partition("{")[0]
+
+
 def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
-    request = ex.stub.partition("check.predict(")[0].partition("{")[0]
-    choices = list(dict.fromkeys([*re.findall(r'"([^"\n]{1,30})"', request), *ex.choices]))
+    choices = choices_of(ex)
     among = want.lower() in (c.lower() for c in choices)
     if not isinstance(got, str):
         return "no text", "The answer is a text: put it between quotation marks."
@@ -279,7 +287,7 @@ def _text(ex: Exercise, got: Any, want: str, name: str) -> tuple[str, str]:
     if (
         ex.by_entry
         and len(want) == 1
-        and (meant := re.search(rf"(?:^|\s){re.escape(got.strip())}  +(.+?)(?:\s\s|$)", request, re.M))
+        and (meant := re.search(rf"(?:^|\s){re.escape(got.strip())}  +(.+?)(?:\s\s|$)", _request(ex), re.M))
     ):
         return (
             "another choice",
@@ -893,7 +901,11 @@ def _manner(
             where = place(cases[0].off[0], cases[0].probe.parts)
             return "some signs", f"The sizes are right, but not all signs: start with {where or 'the first'}."
         if not any(g for c in cases for g, _ in c.leaves):
-            return "all zero", "Zero comes back everywhere: is something multiplied by 0, or rounded away?"
+            where = "everywhere" if len(wrong) == len(ex.probes) else "where another number is wanted"
+            return (
+                "all zero",
+                f"Zero comes back {where}: is something multiplied by 0, rounded away, or not added up yet?",
+            )
         if result := _same_entry(cases):
             return result
         if len(cases) > 1 and all(c.ratio() is not None for c in cases) and _evidence(cases) - len(cases) >= NEEDED:
@@ -992,11 +1004,9 @@ def _simplest(
             and bool(p.accept) == bool(failed.accept)
         )
         if same and p.name not in wrong and p.name in outcomes:
-            comparison = _shown(ex, outcomes, wrong, inputs)
-            return (
-                "some inputs",
-                f"{comparison}It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?",
-            )
+            contrast = f"It is right for “{p.name}” and not for “{failed.name}”. What is new in the second?"
+            comparison = _shown(ex, outcomes, wrong, inputs)  # says more, and the nudge is about this exercise
+            return "some inputs", f"{comparison}{ex.hints.nudge}" if comparison else contrast
     if len(wrong) == 1 and len(outcomes) > 1 and failed.accept:
         message = safely(
             failed.accept, outcomes[failed.name]["got"], *inputs.get(failed.name, failed.args), otherwise=""

@@ -626,6 +626,7 @@ def test_a_prediction_is_noted_and_compared(check):
 
 @pytest.mark.parametrize("id, guess, says", [
     ("01.a", "thirty", "asks for a number, in digits, and thirty"), ("01.a", [30], "asks for a number"),
+    ("01.a", "0.5", '"0.5" is a text. Leave out the quotes'), ("07.a", "swing", "“swing” is not among the choices: stays ahead, swings"),
     ("02.a3", 2, "asks for a word or a letter in quotes"), ("07.a2", 18, "several numbers in brackets"),
     ("07.a2", [6, "b", 1], "several numbers in brackets"), ("17.a", 100, "There are 3 questions here"),
     ("17.a", {"a graph exists": "n + 1", ".grad is filled": 2, "the weight has changed": 3}, "For “a graph exists”: This asks for"),

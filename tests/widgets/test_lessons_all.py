@@ -95,7 +95,16 @@ def squares():
     return [1.0, 4.0, 9.0]
 
 
+MAPS = [[[1, 0, 0], [0.9, 0.1, 0], [0.8, 0.1, 0.1]], [[1, 0, 0], [0.2, 0.8, 0], [0.1, 0.2, 0.7]]]
+
+
+def following(at, off):
+    return {"a": 0.6, "b": 0.4} if 0 in off else {"a": 0.1, "b": 0.9}
+
+
 LESSONS = {
+    "heads": ({"line": "aba", "weights": MAPS}, {"line": "aba", "weights": MAPS, "following": following, "at": 1}),
+    "bars": ({"f": lambda k: [1.0] * k}, {"f": lambda k: [k, 0.5], "low": 3, "high": 5, "name": "n"}),
     "bucket": ({}, {"f": cubic, "x": 2.0, "passes": 3}),
     "chain": ({}, {"f": cubic, "x": 2.0}),
     "contents": ({}, None),  # it shows this machine's progress

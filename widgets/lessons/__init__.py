@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # editors and type checkers see every name; Python loads a lesson when it is first named
+    from .bars import bars
     from .bucket import bucket, micro_batches, two_loops
     from .chain import chain
     from .contents import contents
@@ -18,6 +19,7 @@ if TYPE_CHECKING:  # editors and type checkers see every name; Python loads a le
     from .fit_line import fit_line
     from .grow import grow
     from .growth import growth
+    from .heads import heads
     from .hook_tap import hook_tap
     from .hvp_cost import hvp_cost
     from .inspector import inspector
@@ -46,6 +48,7 @@ if TYPE_CHECKING:  # editors and type checkers see every name; Python loads a le
     from .will_it_fit import will_it_fit
 
 __all__ = [
+    "bars",
     "bucket",
     "chain",
     "contents",
@@ -55,6 +58,7 @@ __all__ = [
     "fit_line",
     "grow",
     "growth",
+    "heads",
     "hook_tap",
     "hvp_cost",
     "inspector",

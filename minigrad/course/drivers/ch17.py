@@ -71,6 +71,11 @@ def attention_of(entry: Any, q: Any, k: Any, v: Any, causal: bool, g: Any) -> An
     ]
 
 
+def on_a_tensor(entry: Any, numbers: list) -> Any:
+    """The learner's function of one tensor."""
+    return entry(import_torch().tensor(numbers))
+
+
 @cache
 def _forms_of_digits() -> tuple[Any, Any, Any, Any]:
     """Ten forms of moved digits to train on; of the four others, 500 digits that are not moved yet, with a rim of two pixels."""

@@ -209,6 +209,29 @@ EX_B = Exercise(
     ),
     bank=(
         Wrong(
+            "in the order of the alphabet",
+            but(SOLUTION_B, "reversed(graph.items())", "sorted(graph.items(), reverse=True)"),
+            "You sort the names, and they say nothing about the order: n10 comes before n9. The graph has an order. Go through it from "
+            "the end.",
+            on=("60 diamonds",),
+        ),
+        Wrong(
+            "passed on before all has arrived",
+            HEAD_B
+            + """\
+    total, todo = {root: 1.0}, [root]
+    while todo:
+        name = todo.pop()
+        for source, local in graph[name]:
+            total[source] = total.get(source, 0.0) + local * total[name]
+            todo.append(source)
+    return total.get(leaf, 0.0)
+""",
+            "Each time that something arrives at a node, you pass on all that it has, so the first part is passed on twice. Wait until "
+            "everything has arrived: the graph from its end has the right order.",
+            on=("a long and a short path",),
+        ),
+        Wrong(
             "every path",
             EVERY_PATH,
             "You follow 2⁶⁰ paths one by one. They share their ends: what is known at a node once need not be found again. Add up at each "

@@ -231,6 +231,17 @@ def _probe(name, numbers, seed=1.0):
     return Probe(name, _ledger(name, numbers, seed), _gradients, drivers.call, draw=draw)
 
 
+def _shares(got, rows, seed):
+    """None when the two inputs of a tie get together what arrives: one of them all of it, or each a part."""
+    names = [name for name, _ in rows[0][2]]
+    shares = [got.get(name) for name in names] if isinstance(got, dict) else [None]
+    if not all(isinstance(share, (int, float)) for share in shares):
+        return "gradients for a and b are needed"
+    if min(shares) >= 0 and abs(sum(shares) - seed) < 1e-9:
+        return None
+    return f"{seed:g} arrives at L, and a and b get {sum(shares):g} together"
+
+
 EX_C = Exercise(
     id="04.c",
     title="The ledger fills itself in",
@@ -246,7 +257,16 @@ EX_C = Exercise(
     probes=(
         *about("sum and product", _probe("a line", [3.0, 2.0, 1.0])),
         *about("difference", _probe("a difference", [5.0, 2.0])),
-        *about("max", _probe("max passes to the larger", [3.0, 7.0, 2.0])),
+        *about(
+            "max",
+            _probe("max passes to the larger", [3.0, 7.0, 2.0]),
+            Probe(
+                "max of two equal inputs",
+                ([("L", "max", [("a", 2.0), ("b", 2.0)])], 1.0),
+                accept=_shares,
+                draw=lambda r: ([("L", "max", [("a", x := float(r.randint(2, 8))), ("b", x)])], float(r.randint(1, 5))),
+            ),
+        ),
         *about(
             "accumulation",
             _probe("a value with two users", [2.0, 5.0]),
@@ -285,6 +305,24 @@ EX_C = Exercise(
             _c("(1.0, 0.0) if left > right else (0.0, 1.0)", "1.0, 1.0"),
             "Only the larger input decides the maximum. Moving the smaller one a little changes nothing.",
             on=("max passes to the larger",),
+        ),
+        Wrong(
+            "a product with itself counted once",
+            _c("grads[b] = grads.get(b, 0.0) + to_b", "if b != a:\n            grads[b] = grads.get(b, 0.0) + to_b"),
+            "The same name can come twice in a row, as in d * d. Each of the two contributes, so d gets 2 · d times what arrived.",
+            on=("a product with itself",),
+        ),
+        Wrong(
+            "the result left out",
+            _c("{rows[0][0]: seed}", "{}").replace("* grads[result]", "* grads.get(result, seed)"),
+            "Each name has a gradient, the result too: that of L is the seed. Write it down before the first row.",
+            on=("a line",),
+        ),
+        Wrong(
+            "both at a tie",
+            _c("(1.0, 0.0) if left > right else (0.0, 1.0)", "float(left >= right), float(right >= left)"),
+            "When both inputs of a maximum are equal, both get all of it, twice what arrived. Pass it to one, or half to each.",
+            on=("max of two equal inputs",),
         ),
         Wrong(
             "max passes to the smaller",

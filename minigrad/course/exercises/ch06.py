@@ -255,6 +255,13 @@ def _inside(op):
     )
 
 
+UP = "atan2 straight up, where b is 0"
+
+
+def _straight_up(_, inputs):
+    return {"a": 0.0, "b": -inputs["c"] / inputs["a"], "c": math.pi / 2}
+
+
 def _alone(op):
     return f"gradients of {_calls[op]}"
 
@@ -284,7 +291,7 @@ EX_B = Exercise(
     title="Teach your engine",
     kind=Kind.BUILD,
     points=4,
-    minutes=14,
+    minutes=20,
     difficulty=2,
     question="Write exp, log, tanh and atan2 for your engine, each with its backward rule.",
     entry="teach",
@@ -296,6 +303,8 @@ EX_B = Exercise(
         *(_grads(op, times="c" if op == "atan2" else "b") for op in _calls),
         *(_grads(op, plus=True) for op in _calls),
         *(_inside(op) for op in _calls),
+        Probe(UP, ("a.atan2(b) * c", {"a": 2.0, "b": 0.0, "c": 3.0}), _straight_up, drivers.taught_grads, 0.5,
+              draw=lambda r: ("a.atan2(b) * c", {"a": float(r.randint(2, 5)), "b": 0.0, "c": float(r.randint(6, 9))})),
         Probe("tanh far out", ("a.tanh() * b", {"a": 800.0, "b": 2.0}), {"a": 0.0, "b": 1.0}, drivers.taught_grads, 0.5,
               draw=lambda r: ("a.tanh() * b", {"a": float(r.randint(750, 900)), "b": 2.0})),
     ),
@@ -328,8 +337,15 @@ EX_B = Exercise(
         e = (self * 2).exp()
         return (e - 1) / (e + 1)
 
-"""), "Far out, the exponential of 2x overflows or the quotient loses its digits. math.tanh does not, and its rule needs only its result.",
+"""), "Far out an exponential or a cosh overflows, or a quotient loses digits. math.tanh does not, and its rule needs only its result.",
               when=lambda seen: seen.error("tanh far out") in ("OverflowError", "ZeroDivisionError") and not seen.error(_alone("tanh"))),
+        Wrong("atan2 divides by its second input", _b("r2 = self.data * self.data + other.data * other.data",
+                                                      "r2 = (1 + (self.data / other.data) ** 2) * other.data**2"),
+              "atan2: straight up, the second input is 0, and the quotient of the two does not exist. Write the rule with a² + b², which "
+              "is not 0 there.", when=lambda seen: seen.error(UP) == "ZeroDivisionError"),
+        Wrong("atan2 remembers one input", _b('(self, other), "atan2"', '(self,), "atan2"'),
+              "atan2: the result remembers only one of its two inputs, so the backward pass does not go on to the other one.",
+              on=("gradients of (2 * a).atan2(3 * b) * c",)),
         Wrong("atan2's second sign", _b("other.grad -=", "other.grad +="),
               "atan2: when the point moves to the right, is the angle larger or smaller? Look at the sign for the second input.",
               on=(_alone("atan2"),)),
@@ -357,7 +373,7 @@ EX_B = Exercise(
         *(Wrong(f"{op} overwrites", _b(rule, rule.replace("+=", "=")), f"{op}: {OVERWRITES[0].lower()}{OVERWRITES[1:]}",
                 on=(_twice(op), _alone(op))) for op, rule in (("exp", EXP), ("log", LOG), ("tanh", TANH))),
         Wrong("math on a Value", _b("math.exp(self.data)", "math.exp(self)"),
-              "math.exp needs a plain number: hand it self.data, not the Value.",
+              "The functions of math need plain numbers: hand them self.data, and other.data, not the Values.",
               when=lambda seen: "TypeError" in {seen.error(f"{op} computes") for op in _calls}),
         Wrong("atan of the quotient", _b("math.atan2(self.data, other.data)", "math.atan(self.data / other.data)"),
               "The quotient does not tell which of the two numbers is negative, so math.atan finds the angle in one half of the plane "
@@ -469,7 +485,7 @@ EX_C = Exercise(
     title="A test that wrong rules fail",
     kind=Kind.BUILD,
     points=3,
-    minutes=12,
+    minutes=18,
     difficulty=3,
     question="Write gradcheck: it must accept right rules and reject wrong ones, and say which inputs received a wrong gradient.",
     needs=("05.a", "05.b"),
@@ -507,8 +523,9 @@ EX_C = Exercise(
               when=lambda seen: all(isinstance(r := _verdict(seen, p)[0], list) and r
                                     for p in ("a square", "a product", "a quotient", "a product of three"))),
         Wrong("one absolute tolerance", _c("1e-4 * abs(slope)", "1e-6"),
-              "The gradients run from the tiny to the huge, so no single number is a small error for all of them. Compare the error with "
-              "the size of the gradient.", on=(TINY,),
+              "The gradients run from the tiny to the huge, so no single number is a small error for all of them. Compare the error "
+              "with the size of the gradient. If you do: a term that you add, such as + x, has the gradient 1, in which a tiny one drowns.",
+              on=(TINY,),
               when=lambda seen: _verdict(seen, TINY) == ([], []) and _verdict(seen, "a quotient") == ([], [1])),
         Wrong("one step for all", _c("1e-6 * x or 1e-6", "1e-6"),
               "Beside an input of 1e-8, a step of 1e-6 is enormous. Make the step a small part of the input, and think of an input of 0.",
@@ -567,7 +584,7 @@ STUB_D = '''\
 def accepts(Value, backward):
     """Is this engine right? True or False. Value and backward are like those of chapter 5.
 
-    Some fifty engines are tried, each with one mistake, and one without. A test that stops with an error rejects.
+    45 engines are tried, each with one mistake, and one without. A test that stops with an error rejects.
     """
     a, b = Value(2.0), Value(3.0)
     backward(a * b)
@@ -608,10 +625,11 @@ def _few(most):
         alive = got["survive"]
         if len(alive) <= most:
             return None
-        few = "; in another one ".join(alive[:2])
-        return (
-            f"{len(alive)} broken engine{'s' * (len(alive) > 1)} survive{'s' * (len(alive) == 1)}. In one of them {few}"
-        )
+        if most:
+            return f"{len(alive)} broken engines survive, and at most {most} may"
+        if len(alive) == 1:
+            return f"one broken engine survives: {alive[0]}"
+        return f"{len(alive)} broken engines survive. In one of them {alive[0]}; in another one {alive[1]}"
 
     return complaint
 
@@ -634,7 +652,7 @@ EX_D = Exercise(
     title="You against the mutants",
     kind=Kind.BUILD,
     points=3,
-    minutes=12,
+    minutes=18,
     difficulty=2,
     question="Write a test that accepts a right engine and rejects broken ones. How many of the broken engines survive?",
     entry="accepts",
@@ -649,8 +667,9 @@ EX_D = Exercise(
         Wrong("rejects everything", "def accepts(Value, backward):\n    return False\n",
               "A test has to accept what is right. Compute by hand what the gradients of your program must be.", when=_rejects_right),
         Wrong("one diamond", SOLUTION_D.replace("return diamond and order and forms and folds", "return diamond"),
-              "Your program has sums and products only, so nothing is asked of the other operations and forms. Use each of +, *, **, relu, "
-              "and of 1 + x, 3 * x, 1 - x, x / 2, 2 / x, somewhere.", when=_left("the power forgets")),
+              "Engines survive in which a power, a relu or a form with a plain number is broken: your verdict does not depend on them. "
+              "Use each of +, *, **, relu, and of 1 + x, 3 * x, 1 - x, x / 2, 2 / x, and compare the gradients.",
+              when=_left("the power forgets")),
         Wrong("relu at zero not asked", SOLUTION_D.replace("    backward(5 * zero.relu())\n", ""),
               "relu survives with a slope of 1 at zero. Ask for its gradient at exactly 0.", when=_left("at zero, too")),
         Wrong("order not asked", SOLUTION_D.replace("diamond and order", "diamond"),

@@ -154,6 +154,9 @@ EX_B = Exercise(
               "The gradient at the start is what the caller wants to see; it is cleared before it has been remembered.",
               when=lambda seen: all(isinstance(o["got"], dict) and isinstance(o["got"]["returned"], list)
                                     and o["got"]["returned"][0] == 0.0 for o in seen.outcomes.values())),
+        Wrong("one loss for all steps", _b("        loss = sum((w * x - y) ** 2 for x, y in data)\n        backward", "        backward"),
+              "The loss is computed before the loop and never again. It does not change when w.data does: compute it in each step.",
+              on=("two steps", "twenty steps")),
         Wrong("None for a Value", _b(CLEAR, "        w.grad = None\n"),
               "None is how PyTorch clears a tensor's gradient. Your rules add to the number that is there, so there has to be one.",
               when=lambda seen: seen.error("one step") == "TypeError"),

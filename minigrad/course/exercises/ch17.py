@@ -428,6 +428,139 @@ def _is_nan(got):
     return got is not None and any(isinstance(n, float) and n != n for n in _flat(got) if not isinstance(n, dict))
 
 
+# ---- 17.c2: what a head looks at -----------------------------------------------------------------------------------------------------
+
+STUB_C2 = '''\
+def looks_back(weights):
+    """For each head, how many characters back it looks: the distance that gets the most attention on average.
+
+    weights: a tensor of shape (heads, n, n). Row i of a head holds what position i gives to each position, and
+    what comes after i gets 0. For d = 0, 1, 2, ... up to n // 2, only the positions that have a character d back count.
+    """
+    ...
+'''
+
+SOLUTION_C2 = """\
+def looks_back(weights):
+    found = []
+    for w in weights:
+        n = len(w)
+        means = [sum(w[i, i - d].item() for i in range(d, n)) / (n - d) for d in range(n // 2 + 1)]
+        found.append(means.index(max(means)))
+    return found
+"""
+
+
+def _c2(*changes: tuple[str, str]) -> str:
+    out = SOLUTION_C2
+    for old, new in changes:
+        out = but(out, old, new)
+    return out
+
+
+MEANS = "means = [sum(w[i, i - d].item() for i in range(d, n)) / (n - d) for d in range(n // 2 + 1)]"
+DISTANCE, MEAN, FIRST = "the distance", "a mean for each distance", "not fooled by the first character"
+
+
+def _looks_back(maps):
+    """The same from the entries: each belongs to one distance."""
+    found = []
+    for w in maps:
+        entries: dict[int, list[float]] = {}
+        for i, row in enumerate(w):
+            for j, weight in enumerate(row[: i + 1]):
+                entries.setdefault(i - j, []).append(weight)
+        mean = {d: math.fsum(each) / len(each) for d, each in entries.items() if d <= len(w) // 2}
+        found.append(max(mean, key=lambda d: mean[d]))
+    return found
+
+
+def _maps(r, heads, first=0.0, astray=False):
+    """Heads that look a fixed number of characters back, each with some noise. first: what every position gives to the first character.
+    astray: the last position looks somewhere else."""
+    n, maps = r.randint(11, 14), []
+    for d in r.sample(range(5), heads):
+        w = [[r.uniform(0, 0.1) for _ in range(i + 1)] + [0.0] * (n - i - 1) for i in range(n)]
+        for i, row in enumerate(w):
+            row[max(i - d, 0)] += 1.0
+            row[0] += first
+        if astray:
+            w[-1] = [0.0] * n
+            w[-1][4] = 1.0
+        maps.append([[round(x / sum(row), 4) for x in row] for row in w])
+    return maps
+
+
+def _far(r):
+    """A head that looks five back, and nearly as much at the position itself, which every row has."""
+    n = r.randint(12, 14)
+    w = [[0.0] * n for _ in range(n)]
+    for i, row in enumerate(w):
+        row[max(i - 5, 0)] += 0.57
+        row[i] += 0.43
+    return ([w],)
+
+
+def _lookers(name, heads, idea, **how):
+    def of(r):
+        return (_maps(r, heads, **how),)
+
+    return Probe(name, of(random.Random(name)), _looks_back, drivers.on_a_tensor, draw=of, idea=idea)
+
+
+EX_C2 = Exercise(
+    id="17.c2",
+    title="Which head looks where?",
+    kind=Kind.BUILD,
+    points=2,
+    minutes=8,
+    difficulty=2,
+    question="For each head, the distance back that gets the most attention on average.",
+    entry="looks_back",
+    stub=STUB_C2,
+    solution=SOLUTION_C2,
+    ideas={DISTANCE: 0.5, MEAN: 0.25, FIRST: 0.25},
+    probes=(
+        _lookers("three heads", 3, DISTANCE),
+        _lookers("two heads, of which the last row looks elsewhere", 2, DISTANCE, astray=True),
+        Probe("a head that looks far back", _far(random.Random(3)), _looks_back, drivers.on_a_tensor, draw=_far, idea=MEAN),
+        _lookers("every position also looks at the first character", 3, FIRST, first=0.8),
+    ),
+    bank=(
+        Wrong("zero for each head", _c2((MEANS, "means = [sum(w[i, j].item() for i in range(n)) for j in range(n)]")),
+              "Zero for each head. The fullest column is the first one, because early positions have nowhere else to look; and "
+              "w[i - d, i], what an earlier position gives to a later one, is always 0. Row i looks back at column i - d.",
+              on=("three heads",)),
+        Wrong("the mean distance",
+              _c2((f"        {MEANS}\n        found.append(means.index(max(means)))",
+                   "        found.append(round(sum(w[i, j].item() * (i - j) for i in range(n) for j in range(i + 1)) / n))")),
+              "The mean of the distances is none of them, if a head looks one back from most positions and far back from a few. Average "
+              "the weights of each distance instead.", on=("every position also looks at the first character",)),
+        Wrong("the last row only", _c2((MEANS, "means = [w[n - 1, n - 1 - d].item() for d in range(n // 2 + 1)]")),
+              "You look at the last position alone, and it may look somewhere else than the others. Average over all positions.",
+              on=("two heads, of which the last row looks elsewhere",)),
+        Wrong("a sum in place of the mean", _c2((" / (n - d) for", " for")),
+              "A longer distance has fewer positions, so its sum is smaller, whatever the head does. Divide by how many there are, n - d.",
+              on=("a head that looks far back", "three heads")),
+        Wrong("the mean, not the distance", _c2(("found.append(means.index(max(means)))", "found.append(max(means))")),
+              "That is how much attention the distance gets. The distance itself is asked for.", on=("three heads",)),
+    ),
+    hints=Hints(
+        "If a head always looks two characters back, where in its square of weights are the large numbers?",
+        "The entries w[i, i - d] with the same d lie on a diagonal. Average each diagonal, and take the d with the largest average.",
+        "How far back in time a shop sells most of what it buys: for each number of days, average over all days that have a day so long "
+        "before.",
+    ),
+    reveal="One average for each diagonal. The first column is full because early positions have nowhere else to look.",
+    fresh=lambda r: (
+        lambda n, d: Fresh(
+            f"A head's square of weights has {n} rows. How many entries are there at the distance {d}?",
+            n - d,
+            wrong=((n, f"The first {d} positions have no character so far back."), (n - d - 1, "Position d itself has one, too.")),
+        )
+    )(r.randint(20, 40), r.randint(2, 6)),
+)  # fmt: skip
+
 # ---- 17.d: read the curves ----------------------------------------------------------------------------------------------------------
 
 CAUSES = ("overfits", "learning rate too high", "not shuffled", "leak")
@@ -613,4 +746,4 @@ def _parameters(seen):
     return _of(seen, "parameters")
 
 
-EXERCISES = (EX_A, EX_B, EX_C, EX_D, EX_E)
+EXERCISES = (EX_A, EX_B, EX_C, EX_C2, EX_D, EX_E)

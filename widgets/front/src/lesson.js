@@ -70,6 +70,8 @@ class Lesson {
     );
     el.append(this.root);
     this.figure.addEventListener("pointerdown", (event) => this.#pen(event));
+    for (const type of ["pointerdown", "pointermove"])
+      this.figure.addEventListener(type, (event) => this.#point(/** @type {PointerEvent} */ (event)));
     this.show = () => {
       try {
         if (model.get("scene")) this.draw(model.get("scene")); // a closed model has lost it
@@ -189,6 +191,18 @@ class Lesson {
     addEventListener("pointermove", draw, { signal: until.signal });
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => until.abort(), { signal: until.signal });
     draw(event);
+  }
+
+  /** The pointer over a picture with a row of places sets their control to the one below it. @param {PointerEvent} event */
+  #point(event) {
+    const row = /** @type {SVGElement} */ (event.target).dataset?.point;
+    if (!row) return;
+    const { name, count } = JSON.parse(row);
+    const box = /** @type {SVGElement} */ (event.target).getBoundingClientRect();
+    const place = Math.min(Math.floor(((event.clientX - box.left) / box.width) * count), count - 1);
+    if (place === this.pointed && event.type !== "pointerdown") return;
+    this.pointed = place;
+    this.tell({ set: name, value: Math.max(place, 0) });
   }
 
   #resized() {
