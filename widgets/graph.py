@@ -42,6 +42,7 @@ LIMIT = 120  # a graph with more nodes than this opens folded
 CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a network, or as layers
 LAYERS = 24  # about so many cards a graph of modules opens with
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
+SLIDES = 300_000  # of a figure, where nobody has asked for a slider
 ASKED = 3_000_000  # the same for a big network, whose slider is made on demand
 WIDE = 1000  # pixels; for stages that are narrower than that a picture is laid out only when the page requests it
 LEAST = 8  # cards that are shown on the smallest stage
@@ -170,9 +171,15 @@ class GraphView(Fronted):
         )
 
     def slide(self, parameter: int) -> None:
-        """Put a parameter of the network on the slider, by its number in the plan."""
+        """Put a parameter of the network on the slider, by its number in the plan; or a number of a figure, by its place in the buffer."""
         result = self._subject.network
-        if result is not None and self._level == "network" and 0 <= parameter < len(result.plan["parameters"]):
+        figure = self._level == "figure" and self._subject.figured is not None
+        if (
+            figure
+            or result is not None
+            and self._level == "network"
+            and 0 <= parameter < len(result.plan["parameters"])
+        ):
             self._slid = parameter
             self._present(self.step)
 
@@ -203,11 +210,24 @@ class GraphView(Fronted):
         figured = cast(Figured, self._subject.figured)
         # The normal order of work: a sign says it
         about = [words for words in self._subject.words if words.startswith(USED_UP)]
+        drawn: dict[str, Any] = {
+            "plan": _bytes(figured.plan, None),
+            "numbers": figured.numbers,
+            "about": " ".join(about),
+        }
+        number = figured.steepest() if self._slid is None else self._slid
+        if self._sliders and number is not None:
+            asked = self._slid is not None
+            most, seconds = (ASKED, 2.0) if asked else (SLIDES, sweeps.SECONDS)
+            if moved := figured.moved(
+                number, most, seconds, lambda at, room: sweeps.slider_points(at if abs(at) > 0.4 else 0.4, at, room)
+            ):
+                drawn["moved"] = moved
         return {
             "trace": dict(figured.trace), "leaves": [], "recorded": {}, "inputs": {}, "sweeps": [], "can_fold": False,
             "notice": " ".join(words for words in self._subject.words if words not in about).strip(),
             "picture": dict(w=0, h=0, cards=[], wires=[]), "network": {},
-            "forms": {"plan": _bytes(figured.plan, None), "numbers": figured.numbers, "about": " ".join(about)},
+            "forms": drawn,
         }  # fmt: skip
 
     def _moved(self, parameter: int) -> dict[str, Any]:

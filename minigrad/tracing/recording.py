@@ -497,8 +497,8 @@ class Replay:
         if any(item.folded for item in graph.items):
             self.reason = "only a part of the graph was traced"
 
-    def run(self, changed: Mapping[int, float]) -> list:
-        """Tensors for all items, with a graph of their own. `changed`: item -> number."""
+    def run(self, changed: Mapping[int, Any]) -> list:
+        """Tensors for all items, with a graph of their own. `changed`: item -> number, or as many as it has."""
         results: list = []
         with enable_grad(), handling_none():
             for i, step in enumerate(self.steps):

@@ -258,6 +258,25 @@ def test_a_convolution_opens_at_the_plane_that_was_clicked_with_all_that_it_read
     assert drawer.locator(".mg-fm-lit").count() == 3 + 3 + 1 + 1
 
 
+def test_a_slider_moves_a_number_and_the_figure_follows(figure):
+    page = figure(
+        "w = torch.tensor([[0.5, -0.2], [0.1, 0.8]], requires_grad=True)\nloss = torch.tanh(torch.eye(2) @ w).pow(2).mean()\n"
+    )
+    page.locator(".mg-root").focus()
+    page.keyboard.press("End")
+    card = page.locator('.mg-fm-figure .mg-fm-branch[aria-label^="loss,"]')
+    words, cells = card.get_attribute("aria-label"), sheet(page, "w").inner_html()
+    slider = page.locator(".mg-fm-slide input")
+    expect(page.locator(".mg-fm-slide")).to_contain_text("which is w.grad[1, 1]")
+    home = slider.input_value()
+    slider.fill("1")
+    expect(card).not_to_have_attribute("aria-label", words)
+    assert sheet(page, "w").inner_html() != cells
+    slider.fill(home)
+    expect(card).to_have_attribute("aria-label", words)
+    assert sheet(page, "w").inner_html() == cells
+
+
 NETWORK = """
 import random
 from minigrad import Value

@@ -473,3 +473,45 @@ def test_multi_head_attention_shows_what_q_is_made_of():
     for drawn in figure.plan["figures"]:
         names = {s["label"][3] for s in drawn["sheets"] if "label" in s}
         assert {"input", "Wqkv", "q", "kᵀ", "v", "scores", "weights"} <= names, names
+
+
+def rows_of(view):
+    kind = "<f8" if json.loads(view.get_state()["forms"]["plan"])["double"] else "<f4"
+    moved = view.forms["moved"]
+    points = numpy.frombuffer(moved["points"], "<f8")
+    return points, numpy.frombuffer(moved["rows"], kind).reshape(len(points), -1), moved["number"]
+
+
+@pytest.mark.parametrize("used_up", [False, True])
+def test_a_number_of_a_weight_is_on_a_slider_and_everything_follows_it(used_up):
+    code = "w, x = torch.randn(3, 2, requires_grad=True), torch.randn(4, 3)\n"
+    space = run(code + "loss = torch.tanh(x @ w).pow(2).mean()\n" + ("loss.backward()\n" if used_up else ""))
+    before = space["w"].tolist()
+    view = graph(space["loss"], names={"w": space["w"], "x": space["x"]})
+    points, rows, number = rows_of(view)
+    plan_ = json.loads(view.get_state()["forms"]["plan"])
+    starts, nodes = plan_["starts"], plan_["nodes"]
+    w = next(n for n in nodes if n["name"] == "w")
+    at = number - starts[w["array"]]
+    for x, row in zip(points, rows, strict=True):
+        moved = space["w"].detach().clone()
+        moved.view(-1)[at] = float(x)
+        moved.requires_grad_()
+        loss = (space["x"] @ moved).tanh().pow(2).mean()
+        loss.backward()
+        assert row[starts[nodes[plan_["root"]]["array"]]] == pytest.approx(loss.item(), rel=1e-5, abs=1e-7)
+        grads = row[starts[w["grads"][-1][1]] :][:6]
+        assert numpy.allclose(grads, numpy.ravel(moved.grad.tolist()), rtol=1e-4, atol=1e-6)
+    assert space["w"].tolist() == before and 9 <= len(points) <= 60
+    view.slide(starts[nodes[[n["name"] for n in nodes].index("x")]["array"]] + 5)
+    assert view.forms["moved"]["number"] != number
+    view.slide(10**6)
+    assert "moved" not in view.forms, "there is no such number"
+
+
+def test_there_is_no_slider_where_it_would_be_heavy():
+    space = run(
+        "w, x = torch.randn(60, 60, requires_grad=True), torch.randn(64, 60)\nloss = torch.tanh(x @ w).pow(2).mean()\n"
+    )
+    view = graph(space["loss"])
+    assert "moved" not in view.forms and view.forms["plan"]

@@ -1192,26 +1192,7 @@ class RecurrenceFigure(Draw):
         )
         mid = y + self.long * c / 2
         if self.start >= 0 and self._at(0) > 34:
-            wide = min(cw, 16.0)
-            it = self.sheet(
-                f.start,
-                4 if self.small else 8,
-                y,
-                wide,
-                c,
-                strip=True,
-                label=counted(state, 0) if len(state) < 4 and self.pitch > 21 else "",
-                sub="",
-                part=(self.joined[1], self.long) if self.joined else None,
-            )
-            self.wire(p("M", it.right + 3, mid, "H", self._at(0) - 4), f.start, f.turns[0].state)
-            for q, (row, first) in enumerate(zip(self.lanes, f.starts, strict=False)):
-                if first >= 0:
-                    name, at = o.name(row[-1]), self.bus + 40 + q * tall
-                    label = counted(name, 0) if len(name) < 4 and self.pitch > 21 else ""
-                    self.sheet(first, it.x, at, wide, c, strip=True, label=label, sub="")
-                    way = p("M", it.right + 3, at + self.long * c / 2, "H", self._at(0) - 4)
-                    self.wire(way, first, row[0], thick=True)
+            self._first(state, mid, tall)
         self.before: Place | None = None
         self.x_of: dict[int, float] = {}
         for k, t in enumerate(self.list):
@@ -1250,6 +1231,30 @@ class RecurrenceFigure(Draw):
                 self.below += 10
                 name = ""
             self.text(self.left - 8, self.below + self.kx * self.cx / 2 + 4, name[: 3 if self.small else 5], "m", "end")
+
+    def _first(self, state: str, mid: float, tall: float) -> None:
+        """The states that the first step reads."""
+        f, o, c, cw, y = self.f, self.o, self.c, self.cw, self.y
+        wide = min(cw, 16.0)
+        it = self.sheet(
+            f.start,
+            4 if self.small else 8,
+            y,
+            wide,
+            c,
+            strip=True,
+            label=counted(state, 0) if len(state) < 4 and self.pitch > 21 else "",
+            sub="",
+            part=(self.joined[1], self.long) if self.joined else None,
+        )
+        self.wire(p("M", it.right + 3, mid, "H", self._at(0) - 4), f.start, f.turns[0].state)
+        for q, (row, first) in enumerate(zip(self.lanes, f.starts, strict=False)):
+            if first >= 0:
+                name, at = o.name(row[-1]), self.bus + 40 + q * tall
+                label = counted(name, 0) if len(name) < 4 and self.pitch > 21 else ""
+                self.sheet(first, it.x, at, wide, c, strip=True, label=label, sub="")
+                way = p("M", it.right + 3, at + self.long * c / 2, "H", self._at(0) - 4)
+                self.wire(way, first, row[0], thick=True)
 
     def _lanes(self, k: int, t: int, x: float, tall: float) -> None:
         f, o, cw = self.f, self.o, self.cw
@@ -1505,6 +1510,13 @@ class LaneFigure(LayersFigure):
         for name, a, b in spans:
             self._span(name, a, b, below + h + 8)
         self._norms(on_lane, below + h + (62 if spans else 40))
+        self._end(before, x, y, c, gap_end, below)
+
+    def _end(self, before: int, x: float, y: float, c: float, gap_end: float, below: float) -> None:
+        """What follows the lane: its last layers, and the loss."""
+        o, w, t = self.o, self.w, self.rows
+        high = t * c
+        mid = y + high / 2
         for layer in self.ends:
             n = o.wider(layer)
             self.wire(p("M", x + 3, mid, "H", x + gap_end - 4), before, layer.op)

@@ -7,7 +7,7 @@ Arrays travel exactly, unless one has more than MOST numbers: then a cell stands
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
 import numpy
@@ -26,6 +26,7 @@ from .stages import Stage, Stages, steps_of
 
 MOST = 4096  # numbers of an array that is sent as it is; where there is a larger one, long axes are shortened in all
 SIDES = (64, 32, 16)  # rows and columns then, at most; the next where all would be too much
+SLIDE, LEAST = 41, 9  # points of a slider, at most and at least
 WEIGHT = 250_000  # numbers that a figure may have
 WIDTHS = (330, 400, 480, 560, 640, 720, 806, 920, 1040, 1180, 1320, 1480)  # pixels that a figure is laid out for
 
@@ -79,6 +80,9 @@ class Figured:
         names = Names(finder, found)
         self.stages = Stages(trace, found, finder, names, values)
         self.arrays: list[numpy.ndarray] = []
+        self.made: list[
+            tuple[Any, Any, Sequence[int]]
+        ] = []  # of each: ("value", node), ("held", place) or ("", itself); and its blocks
         self.places: list[int] = []
         self._known: dict[int, int] = {}
         blocks = [_block(v, side) for v in values]
@@ -102,17 +106,22 @@ class Figured:
         )  # fmt: skip
         flat = numpy.concatenate([a.ravel() for a in self.arrays]) if self.arrays else numpy.zeros(0)
         self.numbers = flat.astype("<f8" if double else "<f4").tobytes()
+        self.recorded = values
+        self.mover = recording.mover()
         self.title = trace["title"]
         self.trace = self._coarse(trace, names)
 
-    def _array(self, array: numpy.ndarray | None, block: Sequence[int] = (1, 1)) -> int:
-        """The place of an array among those that are sent."""
+    def _array(
+        self, array: numpy.ndarray | None, block: Sequence[int] = (1, 1), made: tuple[str, Any] = ("", 0)
+    ) -> int:
+        """The place of an array among those that are sent. made: what it is, where it can be another one."""
         if array is None:
             return -1
         if id(array) not in self._known:
             self._known[id(array)] = len(self.arrays)
             self._held.append(array)
             self.arrays.append(_reduced(array, block))
+            self.made.append((*(made if made[0] else ("", self.arrays[-1])), block))
         return self._known[id(array)]
 
     _held: list[Any]
@@ -176,7 +185,7 @@ class Figured:
                 self.places.append(at)
             node["base"] = [base, at]
         else:
-            node["array"] = self._array(value, block)
+            node["array"] = self._array(value, block, ("value", i))
         return node
 
     def _gradients(self, trace: Trace, nodes: list[FormNode], held: list[Any], blocks: list[list[int]]) -> None:
@@ -192,7 +201,71 @@ class Figured:
             at = len(self.stages.list) + 1
             for sender, after in sums:
                 at = min(at, sender)  # a sum is shown once all that is in it was sent
-                nodes[i]["grads"].append([at, self._array(held[after], blocks[i])])
+                nodes[i]["grads"].append([at, self._array(held[after], blocks[i], ("held", after))])
+
+    # One number of a leaf on a slider
+
+    def steepest(self) -> int | None:
+        """The number of a parameter that the result depends on most, by its place in the buffer; None without one."""
+        flat = numpy.frombuffer(self.numbers, "<f8" if self.plan["double"] else "<f4")
+        best: tuple[float, int] | None = None
+        free = [
+            n
+            for n in self.plan["nodes"]
+            if n["kind"] == "parameter" and n["grads"] and "block" not in n and n["array"] >= 0
+        ]
+        for node in [n for n in free if len(n["shape"]) > 1] or free:  # a weight before a bias
+            starts, at = self.plan["starts"], node["grads"][-1][1]
+            grad = numpy.nan_to_num(abs(flat[starts[at] : starts[at + 1]]))
+            if grad.size and (best is None or grad.max() > best[0]):
+                best = float(grad.max()), starts[node["array"]] + int(grad.argmax())
+        return best[1] if best else None
+
+    def moved(
+        self, number: int, most: float, seconds: float, points_of: Callable[[float, int], list[float]]
+    ) -> dict[str, Any] | None:
+        """All numbers of the figure as one of a leaf's moves; None if it cannot, or if that would weigh or take too much.
+        points_of: where a slider can stand, by where it stands now and how many points it may have."""
+        starts = self.plan["starts"]
+        found = (n for n, node in enumerate(self.plan["nodes"]) if node["kind"] in ("parameter", "input") and "block" not in node
+                 and node["array"] >= 0 and starts[node["array"]] <= number < starts[node["array"] + 1])  # fmt: skip
+        leaf = next(found, -1)
+        mover, count = self.mover, int(min(SLIDE, most / max(1, len(self.numbers))))
+        value = self.recorded[leaf] if leaf >= 0 else None
+        if (
+            mover is None
+            or value is None
+            or value.dtype.kind != "f"
+            or min(count, int(seconds / mover.seconds)) < LEAST
+        ):
+            return None
+        at = number - starts[self.plan["nodes"][leaf]["array"]]
+        here = float(value.ravel()[at])
+        if not math.isfinite(here):
+            return None
+        room = min(count, int(seconds / mover.seconds))
+        points = points_of(here, room)
+        while len(points) > room + 2:
+            k = points.index(here)
+            points = points[k % 2 :: 2]
+        kind: str = "<f8" if self.plan["double"] else "<f4"
+        rows: list[numpy.ndarray] = []
+        for x in points:
+            changed = value.copy()
+            changed.ravel()[at] = x
+            values, held = mover.run({leaf: changed})
+            of = {"value": values, "held": held}
+            parts = [a if not made else _reduced(of[made][a], block) for made, a, block in self.made]
+            rows.append(numpy.concatenate([part.ravel() for part in parts]).astype(kind))
+        own = numpy.frombuffer(self.numbers, kind)
+        same = rows[min(range(len(points)), key=lambda k: abs(points[k] - here))]
+        if same.shape != own.shape or not numpy.allclose(same, own, rtol=1e-4, atol=1e-6, equal_nan=True):
+            return None  # it is random, or depends on what is not recorded
+        return {
+            "number": number,
+            "points": numpy.array(points, "<f8").tobytes(),
+            "rows": b"".join(r.tobytes() for r in rows),
+        }
 
     def _coarse(self, trace: Trace, names: Names) -> Trace:
         """A trace whose nodes are the stages."""

@@ -204,6 +204,8 @@ class Subject:
         if not pictured and len(things) <= TABLES and (tape := recording.sweeper()) and tape.leaves:
             if not sweeps.too_slow(len(tape.leaves), tape.seconds):
                 self.tape, self.leaves = tape, tape.leaves
+        if self.figured:
+            recording.graph.forget()
         return things
 
     @staticmethod

@@ -13,10 +13,10 @@ export function columnOf({ columns, table, still, xs }, k) {
   return at < 0 ? new Float64Array(xs.length).fill(still[k]) : table.subarray(at * xs.length, (at + 1) * xs.length);
 }
 
-/** @param {{name: string, result: string, xs: ArrayLike<number>, ys: ArrayLike<number>, x: number, y: number, slope: number|null}} o
+/** @param {{name: string, result: string, xs: ArrayLike<number>, ys: ArrayLike<number>, x: number, y: number, slope: number|null, grad?: string}} o
  * slope: null until the backward pass has reached this input, so that nothing gives it away before.
  * @returns {HTMLElement|null} null: there is nothing to draw */
-export function drawCurve({ name, result, xs, ys, x, y, slope }) {
+export function drawCurve({ name, result, xs, ys, x, y, slope, grad = `${name.split(".").pop()}.grad` }) {
   const points = Array.from(xs, (v, k) => [v, ys[k]]).filter((p) => Number.isFinite(p[1]));
   if (points.length < 2 || !Number.isFinite(y)) return null;
   const all = points.map((p) => p[1]);
@@ -46,13 +46,13 @@ export function drawCurve({ name, result, xs, ys, x, y, slope }) {
     s("text", { x: LEFT, y: 12 }, result),
     s("text", { x: WIDE - LEFT, y: HIGH - 5, "text-anchor": "end" }, name),
   );
-  return h("div", { class: "mg-curve" }, svg, ...sentence(name, slope));
+  return h("div", { class: "mg-curve" }, svg, ...sentence(grad, slope));
 }
 
-/** The text below the curve. @param {string} name @param {number|null} slope */
-function sentence(name, slope) {
+/** The text below the curve. @param {string} grad where the slope is found @param {number|null} slope */
+function sentence(grad, slope) {
   if (slope === null) return [h("div", { class: "mg-soft" }, "the slope comes with the backward pass")];
   if (!Number.isFinite(slope)) return [];
   const value = h("b", { class: "mg-curve-slope" }, fmt(slope));
-  return [h("div", { class: "mg-soft" }, "the tangent’s slope is ", value, `, which is ${name.split(".").pop()}.grad`)];
+  return [h("div", { class: "mg-soft" }, "the tangent’s slope is ", value, `, which is ${grad}`)];
 }

@@ -10,7 +10,10 @@ import { doubles } from "../model/sweep.js";
 /** @param {any} raw @returns {Forms|null} */
 export function readForms(raw) {
   if (!raw?.plan) return null;
-  return new Forms(JSON.parse(new TextDecoder().decode(raw.plan)), raw.numbers);
+  const forms = new Forms(JSON.parse(new TextDecoder().decode(raw.plan)), raw.numbers);
+  const read = forms.plan.double ? doubles : singles;
+  if (raw.moved) forms.moved = { number: raw.moved.number, xs: doubles(raw.moved.points), rows: read(raw.moved.rows) };
+  return forms;
 }
 
 /** @param {any} raw @returns {Float32Array} */
@@ -33,7 +36,24 @@ export class Forms {
         this.users[p].push([i, slot]);
       });
     });
+    /** All numbers as one of a leaf's moves: its place in `flat`, where it stands, and a row of numbers for each.
+     * @type {{number: number, xs: Float64Array, rows: Float32Array|Float64Array}|null} */
+    this.moved = null;
     /** Numbers of views, read through their places. @type {Map<number, Float64Array>} */ this.read = new Map();
+  }
+
+  /** The same with the number on the slider at one of its points. @param {number} p @returns {Forms} */
+  movedTo(p) {
+    const size = this.flat.length;
+    const flat = this.moved?.rows.subarray(p * size, (p + 1) * size);
+    return Object.assign(Object.create(Forms.prototype), this, { flat, read: new Map() });
+  }
+
+  /** The leaf whose number this is, and where in it. @param {number} number @returns {[number, number]} */
+  owner(number) {
+    const { nodes, starts } = this.plan;
+    const i = nodes.findIndex((n) => n.kind !== "operation" && starts[n.array] <= number && number < starts[n.array + 1]);
+    return [i, number - starts[nodes[i]?.array ?? 0]];
   }
 
   /** @param {number} i */

@@ -1,10 +1,15 @@
 // What stands around the figure of a program of Tensors: the way back, samples and heads, and everything that it shows as a table.
 
-import { h } from "../dom.js";
+import { drawCurve } from "../curve.js";
+import { h, put } from "../dom.js";
+import { fmt } from "../model/numbers.js";
+import { nearest } from "../model/sweep.js";
 import { button } from "../shell.js";
+import { REST } from "../store.js";
 import { indices } from "./data.js";
 
 /** @import { Frame, View } from "../view.js" */
+/** @import { Forms } from "./data.js" */
 
 const CHOICES = 12; // samples; of more there are only two buttons
 
@@ -16,7 +21,71 @@ export class FormsPane {
     this.choices = h("span", { class: "mg-fm-choices" });
     this.table = h("div", { class: "mg-net-table mg-fm-table", hidden: "" });
     view.shell.path.prepend(this.where, this.choices);
-    view.shell.details.append(this.table);
+    this.range = h("input", { type: "range", min: 0, step: 1, "aria-label": "the chosen number" });
+    this.range.oninput = () => this.#slid(Number(this.range.value));
+    this.curve = h("div");
+    this.chosen = h("code");
+    this.offer = h("span");
+    this.slide = h("div", { class: "mg-net-slide mg-fm-slide" }, this.curve);
+    this.slide.append(h("div", { class: "mg-net-control" }, h("div", { class: "mg-net-chosen" }, this.chosen), this.range, this.offer));
+    view.shell.details.append(this.slide, this.table);
+  }
+
+  /** As the kernel has sent it. @type {Forms|null} */ #home = null;
+  #pause = 0;
+  /** What the curve is drawn for. @type {{forms: Forms, slope: number|null}|null} */ #curved = null;
+
+  /** One number on the slider: all others are there for each of its points. @param {number} p */
+  #slid(p) {
+    const { view } = this;
+    const { moved } = this.#home ?? {};
+    if (!this.#home || !moved) return;
+    const forms = moved.xs[p] === this.#home.flat[moved.number] ? this.#home : this.#home.movedTo(p);
+    view.store.prepare({ forms, drag: "dragging" });
+    view.update();
+    clearTimeout(this.#pause);
+    this.#pause = window.setTimeout(() => {
+      if (view.gone.signal.aborted) return;
+      view.store.prepare({ drag: "idle" });
+      view.update();
+    }, REST);
+  }
+
+  /** The result over the number on the slider, with its slope once the gradient is complete. @param {number} step */
+  #drawCurve(step) {
+    const { forms } = this.view.state;
+    if (!forms?.moved) return;
+    const { plan, moved, flat } = forms;
+    const [node, at] = forms.owner(moved.number);
+    const { name, shape } = forms.node(node);
+    const side = forms.side(node, step);
+    const slope = side.kind === "gradient" && side.done === side.of ? (side.numbers?.[at] ?? null) : null;
+    if (this.#curved?.forms === forms && this.#curved.slope === slope) return;
+    this.#curved = { forms, slope };
+    const root = plan.starts[plan.nodes[plan.root].array];
+    const ys = Array.from(moved.xs, (_, p) => moved.rows[p * flat.length + root]);
+    const ix = shape.length ? `[${indices(shape, at).join(", ")}]` : "";
+    const result = plan.nodes[plan.root].name;
+    const [x, y] = [flat[moved.number], flat[root]];
+    const drawn = drawCurve({ name: name + ix, result, xs: moved.xs, ys, x, y, slope, grad: `${name.split(".").pop()}.grad${ix}` });
+    this.curve.replaceChildren(...(drawn ? [drawn] : []));
+    put(this.chosen, `${name}${ix} = ${fmt(x)}`);
+    this.range.setAttribute("aria-label", name + ix);
+    this.range.setAttribute("aria-valuetext", `${name}${ix} = ${fmt(x)}, ${result} = ${fmt(y)}`);
+  }
+
+  /** The number that stays lit can go on the slider, if it is a leaf's and a kernel answers. */
+  #offerSlider() {
+    const { view } = this;
+    const { forms } = view.state;
+    const { pin } = view.figure;
+    const base = pin && forms ? forms.base(pin.node) : -1;
+    const free = forms && base >= 0 && ["parameter", "input"].includes(forms.node(base).kind) && !forms.node(base).whole;
+    if (!free || !pin || !view.answered || view.model.get("standalone")) return this.offer.replaceChildren();
+    const number = forms.plan.starts[forms.node(base).array] + forms.place(pin.node, pin.flat);
+    const b = button("small", "slide the number that you clicked", "put it on the slider");
+    view.on(b, "click", () => view.send({ type: "slide", parameter: number }));
+    this.offer.replaceChildren(b);
   }
 
   draw() {
@@ -24,7 +93,14 @@ export class FormsPane {
     const there = !!state.forms;
     shell.root.classList.toggle("mg-fm", there);
     this.table.hidden = this.where.hidden = this.choices.hidden = !there;
-    if (!there) return;
+    const forms = (this.#home = state.forms);
+    this.slide.hidden = !forms?.moved;
+    this.#curved = null;
+    if (!forms) return;
+    if (forms.moved) {
+      this.range.max = String(forms.moved.xs.length - 1);
+      this.range.value = String(nearest(forms.moved.xs, forms.flat[forms.moved.number]));
+    }
     shell.path.hidden = false;
     this.view.timeline.sweep.hidden = false;
     const open = !!this.table.querySelector("details[open]");
@@ -72,6 +148,7 @@ export class FormsPane {
       ...sign,
       ...(way.length === 1 && view.answered && !view.model.get("standalone") ? [" ", more] : []),
     );
+    this.#offerSlider();
     const samples = this.#choice("sample", plan.samples, sample, (k) => view.showSample(k));
     const heads = this.#choice("head", plan.heads, scene.head, (k) => scene.showHead(k));
     this.choices.replaceChildren(...samples, ...heads);
@@ -96,8 +173,9 @@ export class FormsPane {
     return [h("span", { class: "mg-soft" }, name), ...buttons];
   }
 
-  /** @param {Frame} [_frame] */
-  update(_frame) {
+  /** @param {Frame} [frame] */
+  update(frame) {
+    this.#drawCurve(frame?.step ?? this.view.state.step);
     if (!this.view.state.forms || !this.table.querySelector("details[open]")) return;
     this.body?.replaceChildren(...this.view.figure.rows().map((row) => h("tr", {}, ...row.map((cell) => h("td", {}, cell)))));
   }

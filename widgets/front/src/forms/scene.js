@@ -560,8 +560,10 @@ export class FormsScene {
     const k = step <= K ? step - 1 : 2 * K + 1 - step;
     const stage = plan.stages[k];
     const closed = stage.group && !this.#parts.has(stage.group);
-    if (step <= K) return (closed && stage.whole) || stage.say;
-    return (closed && stage.wholeback) || stage.back;
+    if (step > K) return (closed && stage.wholeback) || stage.back;
+    const said = (closed && stage.whole) || stage.say;
+    const one = this.forms.size(stage.main) === 1 ? fmt(this.forms.value(stage.main)?.[0] ?? Number.NaN) : ""; // a slider may have moved it
+    return one ? said.replace(/(\*\*.* (?:is|becomes)(?:\*\*)? )[−\d][−\d.e]*/, `$1${one}`) : said;
   }
 
   /** Mark the sheets whose name has this text in it. Returns how many. @param {string} text */
