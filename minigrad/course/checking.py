@@ -17,7 +17,7 @@ import random
 import re
 import sys
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -277,7 +277,7 @@ class Check:
                 f'To see the answer without a guess: check.predict("{ex.id}", skip=True)',
             )
         outcome = run(value_driver, guess, (), ex.limits)
-        problem = _other_kind(outcome["got"], ex.load(ex.solution), choices_of(ex)) if ex.is_value else ""
+        problem = _other_kind(outcome["got"], ex.load(ex.solution), _offered(ex)) if ex.is_value else ""
         if problem and self._asked.get(ex.id) != (asked := _show(outcome["got"])):
             self._asked[ex.id] = asked
             return Note(
@@ -580,8 +580,20 @@ def _find(id: str) -> Exercise:
     return exercises[id]
 
 
+def _offered(ex: Exercise) -> list[str]:
+    """The words that a question offers, and those of its known mistakes: "error" may be a guess where a number is right."""
+    guesses = [each for wrong in ex.bank for each in _leaves(wrong.answer)]
+    return list(dict.fromkeys([*choices_of(ex), *(guess for guess in guesses if isinstance(guess, str))]))
+
+
+def _leaves(answer: Any) -> Iterable[Any]:
+    return answer.values() if isinstance(answer, dict) else [answer]
+
+
 def _other_kind(guess: Any, solution: Any, choices: Sequence[str]) -> str:
-    """Why this cannot be a guess at such a solution, in a sentence that does not tell the solution; "" if it can."""
+    """Why this cannot be a guess at such a solution, in a sentence that does not tell the solution; "" if it can. choices: `_offered`."""
+    if isinstance(guess, str) and guess.strip().lower() in [word.lower() for word in choices]:
+        return ""
     if isinstance(solution, dict):
         if not isinstance(guess, dict):
             return (
@@ -593,8 +605,7 @@ def _other_kind(guess: Any, solution: Any, choices: Sequence[str]) -> str:
     if isinstance(solution, str):
         if not isinstance(guess, str):
             return f'This asks for a word or a letter in quotes, as in "a", and {_show(guess)} is none.'
-        words = [word.lower() for word in choices]
-        among = solution.lower() not in words or guess.strip().lower() in words
+        among = solution.lower() not in [word.lower() for word in choices]
         return "" if among else f"“{_show(guess)}” is not among the choices: {', '.join(choices)}."
     many = isinstance(solution, (list, tuple))
     numbers = guess if many and isinstance(guess, (list, tuple)) else [guess]

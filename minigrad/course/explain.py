@@ -117,7 +117,7 @@ QUESTIONS: dict[str, Explain] = {
          ("The loss is not convex.", "The limit is there for a convex loss, too.")),
     ),
     "12": Explain(
-        "When is forward mode the better choice?",
+        "When does forward mode need fewer passes than reverse mode?",
         ("one pass for each input", "fewer inputs than outputs"),
         "When there are fewer inputs than outputs. It needs one pass for each input, however many outputs there are.",
         (("Never.", "For three inputs and a thousand outputs it needs three passes, and reverse mode a thousand."),
@@ -130,7 +130,7 @@ QUESTIONS: dict[str, Explain] = {
         "The staircase has the slope 0 nearly everywhere. So the backward pass pretends that it is a straight line, while the forward pass "
         "rounds.",
         (("It is trained first, and rounded afterwards.", "Here it was rounded in every step of the training."),
-         ("By chance.", "With the true derivative it did not move at all."),
+         ("By chance.", "With the true derivative the weights did not move at all."),
          ("4 bits are precise enough.", "For the values, perhaps. Their derivative was the problem.")),
     ),
     "14": Explain(

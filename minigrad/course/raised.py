@@ -61,9 +61,20 @@ RAISED = (  # (type, what the message contains, name, hint)
 
 NAMED = (  # (what the message says, name, hint), where the message itself names what the hint needs
     (
+        r"^None came back, and a (\w+) is needed",
+        "returns nothing",
+        "That operation returns nothing yet: write it, or its return.",
+    ),
+    (
+        r"^an? (\w+) came back, and a (\w+) is needed",
+        "{0} for {1}",
+        "A {0} came back, with which nothing further can be computed. Every operation returns a {1}.",
+    ),
+    (
         r"^'(?!NoneType)(\w+)' object has no attribute '(\w+)'",
         "no .{1}",
-        "A {0} came where something with .{1} is expected: is it the object that you mean, or something that holds it, or a plain number?",
+        "A value of the type {0} came where something with .{1} is expected: is it the object that you mean, or something that holds it, "
+        "or a plain number?",
     ),
     (
         r"operand type\(s\) for ([^:]+): '(?!NoneType)(\w+)' and '(?!NoneType)(\w+)'",
@@ -79,7 +90,7 @@ NAMED = (  # (what the message says, name, hint), where the message itself names
     (
         r"'(?!NoneType)(\w+)' object is not (subscriptable|iterable)",
         "{0} is not {1}",
-        "A {0} came where a list or an array is expected: it has no parts. Where was it computed?",
+        "A value of the type {0} came where a list or an array is expected: it has no parts. Where was it computed?",
     ),
 )
 

@@ -29,11 +29,18 @@ CASES = {
     "a product that overwrites": ("05.a", HEAD + MUL.replace("+=", "="), "", "second one replaces the first"),
     "no form yet": ("05.a", HEAD + MUL + POW + RELU, "", "Value.__rmul__. Define it"),
     "it stops, and there is no return either": (
-        "01.b", STEPS + "            slopes.append((loss(ws[i] + h) - loss(ws)) / h)\n" + WALKS, "", "A float came where a list"),
+        "01.b", STEPS + "            slopes.append((loss(ws[i] + h) - loss(ws)) / h)\n" + WALKS, "", "of the type float came where a list"),
     "twice and too deep": ("02.c", "def walk(y):\n    names = []\n    def visit(node):\n        if node is not None:\n"
         "            names.append(node.name())\n            for parent, _ in node.next_functions:\n                visit(parent)\n"
         "    visit(y.grad_fn)\n    return names\n", "", "not for “a value used twice”"),
     "a power without an exponent": ("05.a", HEAD + MUL + POW.replace("self.data ** (n - 1)", "self.data") + RELU, "", "no exponent"),
+    "one operation of nine": ("09.e", "import numpy as np\n\n\ndef teach_tensors(Tensor):\n    def add(self, other):\n"
+        "        other = other if isinstance(other, Tensor) else Tensor(other)\n"
+        "        return Tensor(self.data + other.data, (self, other), '+')\n\n    def multiply(self, other):\n        ...\n\n"
+        "    Tensor.__add__, Tensor.__mul__ = add, multiply\n", "", "returns nothing yet"),
+    "a Value for a Tensor": ("09.e", exercises["09.e"].solution.replace("Tensor(np.exp(self.data)", "Other(np.exp(self.data)").replace(
+        "def teach_tensors", "class Other:\n    def __init__(self, *parts):\n        self.data = parts[0]\n\n\ndef teach_tensors"),
+        "", "Every operation returns a Tensor"),
     "two names for one list": (
         "01.b", STEPS + "            nudged = ws\n            nudged[i] += h\n            slopes.append((loss(nudged) - loss(ws)) / h)\n"
         + WALKS + "    return ws\n", "", "list(ws) makes a copy"),

@@ -24,6 +24,7 @@ CANNED = "p = a*b; s = p + a; y = s**2"
 START = {"a": 1.0, "b": 2.0}
 MOST = 12  # lines that have room in the picture
 INPUTS = 4
+LETTER = 7.6  # the width of a letter in a formula
 ROW = 40.0
 
 
@@ -192,36 +193,45 @@ class dual(Figure):
 
     def _picture(self, step: int) -> str:
         done = self.first + step
+        # Formulas of the learner's own program may be long: they move the columns of values to the right
+        made = [f"{_d(line.name)} = {line.formula()}" for line in self.lines if line.parts]
+        longest = max(
+            [len(text) for text in (*made, *(f"= {line.numbers()}" for line in self.lines if line.parts))], default=0
+        )
+        wide = min(max(LETTER * longest - 250, 0.0), 220.0)
+        room = int((250 + wide) / LETTER)
         out = label(24, 32, "the program", "h") + label(318, 32, "how the tangent is made", "h")
-        out += label(628, 32, "value", "h fwd", "middle") + label(746, 32, "tangent", "h fwd", "middle")
+        out += label(628 + wide, 32, "value", "h fwd", "middle") + label(746 + wide, 32, "tangent", "h fwd", "middle")
         for k, line in enumerate(self.lines):
             y = 48 + ROW * k
             middle = y + 24
             ran = k < done
             if k == done - 1 and step:
                 style = "fill:var(--panel);stroke:var(--fwd);stroke-width:2"
-                out += tag("rect", x=12, y=y + 1, width=796, height=ROW - 2, rx=7, style=style)
+                out += tag("rect", x=12, y=y + 1, width=796 + wide, height=ROW - 2, rx=7, style=style)
             text = f"{line.name} = {line.expr}" if line.expr else line.name
             out += label(24, middle, _cut(text, 34), "num v" + (" b" if ran else " gone"))
             if not ran:
-                out += label(628, middle, "·", "num v soft", "middle") + label(746, middle, "·", "num v soft", "middle")
+                out += label(628 + wide, middle, "·", "num v soft", "middle") + label(
+                    746 + wide, middle, "·", "num v soft", "middle"
+                )
                 continue
             if not line.parts:
                 out += label(318, middle, "your choice" if not line.expr else "0", "t soft")
             else:
                 formula, sums = f"{_d(line.name)} = {line.formula()}", line.numbers()
-                out += label(318, y + 17, _cut(formula, 36), "num t") + label(
-                    318, y + 33, _cut(f"= {sums}", 36), "num t soft"
+                out += label(318, y + 17, _cut(formula, room), "num t") + label(
+                    318, y + 33, _cut(f"= {sums}", room), "num t soft"
                 )
-            out += tag("rect", "box", x=578, y=y + 5, width=100, height=30, rx=6) + label(
-                690, middle, "+", "v", "middle"
+            out += tag("rect", "box", x=578 + wide, y=y + 5, width=100, height=30, rx=6) + label(
+                690 + wide, middle, "+", "v", "middle"
             )
-            out += label(628, middle, number(line.value, 5), "num v b fwd", "middle")
+            out += label(628 + wide, middle, number(line.value, 5), "num v b fwd", "middle")
             style = "fill:var(--fwd-soft);stroke:var(--fwd);stroke-dasharray:3 2"
-            out += tag("rect", x=702, y=y + 5, width=88, height=30, rx=6, style=style)
-            out += label(746, middle, f"{number(line.tangent, 5)} ε", "num v b fwd", "middle")
+            out += tag("rect", x=702 + wide, y=y + 5, width=88, height=30, rx=6, style=style)
+            out += label(746 + wide, middle, f"{number(line.tangent, 5)} ε", "num v b fwd", "middle")
         y = 48 + ROW * len(self.lines) + 12
-        out += tag("line", "rule", x1=24, x2=796, y1=y, y2=y)
+        out += tag("line", "rule", x1=24, x2=796 + wide, y1=y, y2=y)
         if step >= self.last:
             one = f"one forward pass: the derivative along u, {number(self.tangent, 5)}"
             back = ", ".join(f"{n}: {number(g, 5)}" for n, g in self.grad.items())
@@ -230,7 +240,7 @@ class dual(Figure):
             )
         else:
             out += label(24, y + 26, f"{step} of {self.last} operations have run", "t soft")
-        return svg(820, y + 44, out, self._sentence(step))
+        return svg(820 + wide, y + 44, out, self._sentence(step))
 
     def table(self) -> Table:
         return self._table(self.step)

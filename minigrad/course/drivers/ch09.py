@@ -183,12 +183,34 @@ def run_tensors(Tensor: Any, compute: Callable, inputs: dict[str, list], weights
     }
 
 
+def returns_tensors(Tensor: Any) -> None:
+    """Let each operation of a class raise a TypeError where it returns something else, with which the next one could not compute."""
+
+    def checked(operation: Callable) -> Callable:
+        def run(*args: Any, **named: Any) -> Any:
+            out = operation(*args, **named)
+            if not isinstance(out, Tensor):
+                came = "None" if out is None else f"a {type(out).__name__}"
+                raise TypeError(f"{came} came back, and a Tensor is needed")
+            return out
+
+        return run
+
+    for name in OPERATIONS:
+        operation = vars(Tensor).get(name)
+        if isinstance(operation, property) and operation.fget:
+            setattr(Tensor, name, property(checked(operation.fget)))
+        elif isinstance(operation, FunctionType):
+            setattr(Tensor, name, checked(operation))
+
+
 def tensor_rules(entry: Any, program: str, inputs: dict[str, list], weights: float) -> Any:
     """The same with the learner's rules, while nothing else differentiates."""
     lend(entry, unbroadcast=summed_to)
     Tensor = new_tensor_class()
     with by_hand():
         entry(Tensor)
+        returns_tensors(Tensor)
         return run_tensors(Tensor, PROGRAMS[program], inputs, weights)
 
 

@@ -56,7 +56,8 @@ EX_B = ask(
     text="In y = x Wᵀ + b, with a sample in each row of x: one entry each of the gradients at W, at x and at b.",
     comment="y = x Wᵀ + b, with a sample in each row, and g is the gradient at y.\n"
     "x = [[1, 2], [3, -1]]    W = [[2, 1], [-3, 4]]    g = [[5, -2], [4, 3]]\n"
-    "Collect the uses of each entry, and add up. Rows and columns count from 0. Replace each None by a number.",
+    "Collect the uses of each entry, and add up. Rows and columns count from 0 here, so row 0, column 1 is w₁₂ of the picture. "
+    "Replace each None by a number.",
     answer={"W, row 0, column 1": 6, "x, row 1, column 0": -1, "b, entry 0": 9},
     wrong=(
         ("factors of the wrong sample", {"W, row 0, column 1": 17},
@@ -479,6 +480,19 @@ def _tensors(idea, name, program, *shapes, low=0.4):
     return Probe(name, of(random.Random(name)), drivers.tensor_truth, drivers.tensor_rules, draw=of, idea=idea)
 
 
+ALONE_E = {  # a probe in which only one operation is used
+    "add": "a + b, both are stretched", "multiply": "a * b, a row is stretched", "matmul": "a @ b", "transpose": "a.T", "relu": "relu(a)",
+    "exp": "exp(a)", "log": "log(a)", "power": "a**3", "sum": "all of a",
+}  # fmt: skip
+
+
+def _alone_overwrites(name):
+    method = textwrap.indent(_method(name, True), "    ")
+    return Wrong(f"{name} overwrites", but(SOLUTION_E, method, method.replace(".grad += ", ".grad = ")),
+                 f"{name}: a tensor that is used twice receives two contributions, and the second one replaces the first. Add with +=.",
+                 on=(ALONE_E[name],))  # fmt: skip
+
+
 PLUS, STRETCH, MATMUL, EACH, SUM = "plus and times", "stretched operands", "matmul and T", "number by number", "sum"
 EX_E = Exercise(
     id="09.e",
@@ -517,6 +531,7 @@ EX_E = Exercise(
         Wrong("overwrites", _e(".grad += ", ".grad = "),
               "A tensor that is used twice receives two contributions. Here the second one replaces the first: add with +=.",
               on=("a * b + a, equal shapes", "a @ a", "exp(a)")),
+        *map(_alone_overwrites, RULES_E),
         Wrong("upstream gradient forgotten", _e("out.data * out.grad", "out.data").replace("out.grad / self.data", "1 / self.data"),
               "Right where the upstream gradient is 1. Each number passes its local derivative times out.grad.", on=("exp(a)", "log(a)")),
         Wrong("plain numbers are refused", _e(f"        {PLAIN_E}\n", ""),

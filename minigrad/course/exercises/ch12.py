@@ -21,9 +21,9 @@ EX_A = ask(
     minutes=5,
     level=2,
     text="z = sin(x · y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8], so x · y = 70 and cos(70) = 0.6333. Every x moves at the speed 0.1 "
-    "and every y at the speed 0.2. How fast does z move?",
+    "and every y at the speed 0.2. How fast does z move? Give three decimals.",
     comment="z = sin(x · y) with x = [1, 2, 3, 4] and y = [5, 6, 7, 8].\nSo x · y = 70, and cos(70) = 0.6333.\n"
-    "Every x moves at the speed 0.1, every y at the speed 0.2. How fast does z move?\nReplace None by a number.",
+    "Every x moves at the speed 0.1, every y at the speed 0.2. How fast does z move? Give three decimals.\nReplace None by a number.",
     answer=COS70 * (0.1 * sum(Y) + 0.2 * sum(X)),
     rtol=1e-3,
     wrong=(
