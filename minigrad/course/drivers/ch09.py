@@ -284,7 +284,7 @@ def fit_rows(entry: Any, samples: int, size: int, epochs: int, seed: int) -> Any
     x = np.arange(samples, dtype=float)
     fit(model, x, 10 * x, loss_of, np.random.default_rng(seed), epochs=epochs, size=size, lr=0.1)
     per = -(-samples // size)
-    rounds = [sum(batches[k : k + per], []) for k in range(0, len(batches), per)]
+    rounds = [sum(batches[k : k + per], []) for k in range(0, len(batches), per)] or [[]]
     return {
         "steps": len(batches),
         "sizes of the first epoch": sorted(len(b) for b in batches[:per]),

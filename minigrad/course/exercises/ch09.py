@@ -730,6 +730,11 @@ EX_F = Exercise(
         *about(READS, Probe("digits", (0,), driver=drivers.digits_read, accept=_reads, draw=lambda r: (r.randint(1, 4),))),
     ),
     bank=(
+        Wrong("no loop yet", _f("range(epochs)", "range(0)"), "fit has handed no batch to loss_of: its loop is still to be written.",
+              on=("eleven rows, four at a time",)),
+        Wrong("a new name for the parameter", _f("p.data = p.data - lr * p.grad", "p = p - lr * p.grad"),
+              "p = p - … gives the name p to a new tensor, and the network's own stays as it was. Write to p.data.",
+              on=("slopes that change",)),
         Wrong("never cleared", _f("                        p.grad = np.zeros(p.shape)\n", ""),
               "The gradients of earlier steps are still there, and backward adds to them. Clear them after each step.",
               on=("slopes that change",)),

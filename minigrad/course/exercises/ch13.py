@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from functools import partial
 
 from .. import drivers
@@ -180,6 +181,9 @@ EX_B = Exercise(
         Probe("differentiated twice", (TWO,), _muladd_twice, drivers.custom_twice, draw=lambda r: (_three(r),)),
     ),
     bank=(
+        Wrong("an empty backward", re.sub(r"(def backward\(ctx, g\):\n).*", r"\1        ...\n", SOLUTION_B, flags=re.S),
+              "backward returns nothing yet, or one gradient. It returns one for each input of forward, in their order.",
+              when=lambda seen: "expected 3, got 1" in seen.message("value and gradients")),
         Wrong("swapped", _b(NEEDS, NEEDS.replace("g * b", "g * x").replace("g * a", "g * b").replace("g * x", "g * a")),
               "The derivative with respect to one factor is the *other* factor.", on=("value and gradients",)),
         Wrong("old style", OLD_STYLE,
@@ -384,7 +388,7 @@ EX_C = Exercise(
         Wrong("never clamped", _c("x.clamp(-1, 1)", "x"),
               "Outside of the limits there are no levels: forward must stop at −1 and 1.", on=("outside", "two bits")),
         Wrong("one result", _c("return g * inside, None", "return g * inside"),
-              "forward has two inputs, x and bits, so backward returns two results. bits is a plain number: return None for it.",
+              "forward has two inputs, x and bits, so backward returns two results: the gradient of x, and None for bits, a plain number.",
               when=lambda seen: seen.error("two bits") == seen.error("outside") == "RuntimeError"),
         Wrong("g forgotten", _c("return g * inside, None", "return inside.double(), None"),
               "A slope of 1 is pretended, and it has to be multiplied by the upstream gradient.", on=("two bits", "outside")),
@@ -545,6 +549,8 @@ EX_D = Exercise(
         Probe("size of the graph", (("0.9 x + a", 0.3), ("(x + a / x) / 2", 7.0)), driver=drivers.fixed_point_nodes, accept=_small_graph),
     ),
     bank=(
+        Wrong("a start at zero", but(SOLUTION_D, "torch.ones_like(a)", "torch.zeros_like(a)"),
+              "The search begins at 0, where (x + a / x) / 2 divides by 0. Begin at 1.", on=("(x + a / x) / 2",)),
         Wrong("a negative difference stops", _d("x == before", "x - before < 1e-6"),
               "A search from above has negative differences, and those are smaller than any bound. Compare the size of the difference.",
               on=("a + sin(x) / 2", "exp(-a x)")),
