@@ -305,7 +305,7 @@ def view(name: str, width: int) -> Any:
     finally:
         provenance.record_lines(False)
     made.step = sum(event["phase"] == "forward" for event in made.trace["steps"])
-    made._on_message(made, {"type": "narrow", "width": width - 40, "height": 470}, [])
+    made._on_message(made, {"type": "narrow"}, [])
     return made
 
 

@@ -26,7 +26,6 @@ from .contract import array_widths
 
 AT_ONCE = 12  # a fold with more children than this folds them in turn
 COLUMNS, END = 10, 3  # of more layers than these in a row the middle ones are one card; so many stay at each end
-FEW, EACH = 6, 2  # the same on a small stage
 CARDS = 36  # how many cards a big graph opens with, about
 
 
@@ -60,13 +59,10 @@ class Fold:
 
 
 class Folds:
-    """Everything that can be folded in a trace. `root` is not a fold that anybody sees: it is always open. small: for a stage on which
-    nothing else could be read. From 1 on each statement is a fold, and of fewer layers or turns the middle ones are one card; from 2 on
-    statements are in a few parts."""
+    """Everything that can be folded in a trace. `root` is not a fold that anybody sees: it is always open."""
 
-    def __init__(self, trace: Trace, small: int = 0):
-        self.nodes, self.result, self.small = trace["nodes"], trace["root"], small
-        self.row, self.end = (FEW, EACH) if small else (COLUMNS, END)
+    def __init__(self, trace: Trace):
+        self.nodes, self.result = trace["nodes"], trace["root"]
         calls = [(g["name"], g["function"].partition(".forward")) for g in trace.get("groups", ())]
         # The calls of modules, and their classes
         self.modules = {name: kind for name, (kind, forward, _) in calls if forward}
@@ -92,7 +88,7 @@ class Folds:
         self.middles: set[int] = set()  # of many layers in a row; they open only when a reader opens them
         self._read_calls(trace)
         children = self._loss(self._children(operations, 0))
-        self.root = self._fold("", self._smaller(children) if small else children)
+        self.root = self._fold("", children)
         self._of_leaves()
         self._token_of.clear()  # folds have inputs as well now
         self.by_key = {f.key: f for f in self.folds}
@@ -188,28 +184,24 @@ class Folds:
         before, after = children[:start], children[start + times * period :]
         return self._repeats([*before, run, *after]) if before or after else run.children
 
-    def _ends(self, layers: list[Fold | int], small: bool = False) -> list[Fold | int]:
-        """Many modules in a row: the first ones, one fold for those in the middle, the last ones. small: turns of a loop, too."""
-        if len(layers) <= self.row or not small and not all(self._modules([x]) for x in layers):
+    def _ends(self, layers: list[Fold | int]) -> list[Fold | int]:
+        """Many modules in a row: the first ones, one fold for those in the middle, the last ones."""
+        if len(layers) <= COLUMNS or not all(self._modules([x]) for x in layers):
             return layers
-        inner = layers[self.end : -self.end]
+        inner = layers[END:-END]
         outside = not self._modules(inner[:1])
         middle = self._fold(
             self._run_name(inner), self._parts(inner, times=len(inner)) if len(inner) > AT_ONCE else inner, outside
         )
         self.middles.add(middle.key)
-        return [*layers[: self.end], middle, *layers[-self.end :]]
+        return [*layers[:END], middle, *layers[-END:]]
 
-    def _few(self, children: list[Fold | int], most: int = AT_ONCE) -> list[Fold | int]:
-        return (
-            self._parts(children, size=math.ceil(len(children) / most) if most < AT_ONCE else 0)
-            if len(children) > most
-            else children
-        )
+    def _few(self, children: list[Fold | int]) -> list[Fold | int]:
+        return self._parts(children) if len(children) > AT_ONCE else children
 
-    def _parts(self, children: list[Fold | int], first: int = 1, times: int = 0, size: int = 0) -> list[Fold | int]:
+    def _parts(self, children: list[Fold | int], first: int = 1, times: int = 0) -> list[Fold | int]:
         """At most a dozen parts of equal length, each again in parts. `times`: the children are that many equal blocks."""
-        size = size or AT_ONCE ** max(1, math.ceil(math.log(len(children), AT_ONCE) - 1e-9) - 1)
+        size = AT_ONCE ** max(1, math.ceil(math.log(len(children), AT_ONCE) - 1e-9) - 1)
         out: list[Fold | int] = []
         for k in range(0, len(children), size):
             part = children[k : k + size]
@@ -222,14 +214,7 @@ class Folds:
             out.append(part[0] if len(part) == 1 else self._fold(name, inner, not self._modules(part)))
         return out
 
-    # For a small stage, and for operations outside of modules ------------------------------------------------------------------------
-
-    def _smaller(self, children: list[Fold | int]) -> list[Fold | int]:
-        """As few cards as can be: of many equal turns the middle ones in one, else one for each statement."""
-        if len({self._token(c) for c in children}) == 1:
-            return self._ends(children, small=True)
-        statements = self._statements(children)
-        return self._few(statements, FEW) if self.small > 1 else statements
+    # By statement --------------------------------------------------------------------------------------------------------------------
 
     def _statements(self, children: list[Fold | int]) -> list[Fold | int]:
         """Operations one after the other that are one statement, in one call or turn of a loop. A class that notes no lines says only
@@ -361,15 +346,13 @@ class Folds:
             for member in fold.members:
                 around.setdefault(member, []).append(fold.key)
         inside: dict[int, list[int]] = {}
-        # Has what a learner's variable holds a card of its own beside the statement that uses it?
-        apart = self.small < 2
         for node in self.nodes:
             if node["kind"] == "operation" or not self.users[node["id"]]:
                 continue
             paths = [around.get(u, [self.root.key]) for u in self.users[node["id"]]]
             common = [k for level in zip(*paths, strict=False) if len(set(level)) == 1 for k in level[:1]]
             common = [k for k in common if not self._comes_in(node, self.folds[k])]
-            common = [k for k in common if not (apart and node["named"] and k in self.statements)]
+            common = [k for k in common if not (node["named"] and k in self.statements)]
             for key in common:
                 inside.setdefault(key, []).append(node["id"])
         homes: dict[int, list[int]] = {}
@@ -418,14 +401,13 @@ class Folds:
     def opening(self, cards: int = CARDS, at_most: bool = False) -> set[int]:
         """Which folds are open at the start: those around the result, then from the outside in while there are about `cards` cards.
         at_most: if there would be more, the innermost around the result stay closed too."""
-        around = [] if self.small else self.path(self.result)
+        around = self.path(self.result)
         while at_most and around and self.count({self.root.key, *around}) > cards:
             around = around[1:]
         open_ = {self.root.key, *around}
         todo = [f for key in open_ for f in self.by_key[key].folds if f.key not in open_ | self.middles]
         while todo:
-            todo.sort(key=lambda f: (len(f.children), f.key))
-            alike = self._alike(todo)
+            alike = self._alike(todo, min(todo, key=lambda f: (len(f.children), f.key)))
             open_ |= {f.key for f in alike}
             if self.count(open_) > cards:
                 open_ -= {f.key for f in alike}
@@ -434,11 +416,8 @@ class Folds:
             todo += [f for fold in alike for f in fold.folds if f.key not in self.middles]
         return open_
 
-    def _alike(self, folds: list[Fold]) -> list[Fold]:
-        """The first of them; on a small stage, where few open, with all its equals: the turns of a loop open together."""
-        first = folds[0]
-        if not self.small:
-            return [first]
+    def _alike(self, folds: list[Fold], first: Fold) -> list[Fold]:
+        """One of them with all its equals: the turns of a loop open together."""
         return [f for f in folds if f.parent == first.parent and self._token(f) == self._token(first)]
 
     def layers(self, cards: int) -> set[int]:
@@ -448,9 +427,7 @@ class Folds:
         todo = list(self.root.folds)
         while todo:
             first = min(todo, key=lambda f: (len(f.children), f.key))
-            alike = [
-                f for f in todo if f.parent == first.parent and (f is first or self._token(f) == self._token(first))
-            ]
+            alike = self._alike(todo, first)
             todo = [f for f in todo if f not in alike]
             layered = any(f.key not in self.own for f in first.folds) and not any(f.key in self.middles for f in alike)
             if layered and self.count(open_ | {f.key for f in alike}) <= cards:

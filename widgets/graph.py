@@ -29,24 +29,23 @@ from .forms import picture as still
 from .forms.plan import Figured
 from .forms.stages import stops
 from .front_end import Fronted
-from .layout import PADDING, TALL, Framed, Mark, Picture, layout
+from .layout import Framed, Mark, Picture, layout
 from .network import Network
 from .network_steps import Numbers, network_text, network_trace, opened, parts
-from .rows import narrower, too_many
+from .rows import narrower
 from .view import files, messages, sweeps
 from .view.subject import Subject, no_collection, not_a_graph
 
 __all__ = ["GraphView", "graph", "not_a_graph"]
 
-LIMIT = 120  # a graph with more nodes than this opens folded
+LIMIT = 48  # a graph with more nodes than this opens folded
 CARDS = 12  # a graph with more operations, or nodes made by modules, opens as a network, or as layers
 LAYERS = 24  # about so many cards a graph of modules opens with
 SLIDE, MOVED = 41, 1_500_000  # points of a network's slider, and what all numbers at all of them may weigh
 SLIDES = 300_000  # of a figure, where nobody has asked for a slider
 ASKED = 3_000_000  # the same for a big network, whose slider is made on demand
 WIDE = 1000  # pixels; for stages that are narrower than that a picture is laid out only when the page requests it
-LEAST = 8  # cards that are shown on the smallest stage
-HIGH = 480  # pixels of a stage that shows the picture as it is; any other may be higher (viewport.js)
+LEAST = 8  # cards that a still page shows
 USED_UP = "This graph was used up by backward()"  # on the same numbers: see TensorRecording
 MOST = 400  # more cards than this are never drawn at once: unreadable, and slow to lay out
 
@@ -102,10 +101,7 @@ class GraphView(Fronted):
             raise TypeError(explain)
         self._limit, self._second, self._sliders, self._own = limit, second, sliders, False
         self._mark: Mark | None = None
-        self._stage: tuple[int, int] | None = (
-            None  # width and height in pixels of the stage that the picture is laid out for
-        )
-        self._small = 0  # how much is folded because nothing else could be read on that stage: see Folds
+        self._narrow = False  # has the page asked for the layouts of narrower stages?
         self.cells: set[str] = set()
         with no_collection():
             self._subject = Subject(root, names, second, limit)
@@ -244,7 +240,7 @@ class GraphView(Fronted):
             self._read_folds()
 
     def _read_folds(self) -> None:
-        self._folds = Folds(self.whole, self._small)
+        self._folds = Folds(self.whole)
         few = len(self.whole["nodes"]) <= self._limit and not self._layered
         self._open = self._folds.everything() if few else self._opening(LAYERS if self._layered else FOLDED)
         self._at_first, self._last = set(self._open), -1
@@ -289,8 +285,8 @@ class GraphView(Fronted):
         """Where everything stands, also on narrower stages."""
         picture = layout(visible, frames, mark=mark)
         self._framing = frames, mark
-        wraps = [*narrower(visible, picture, frames, mark)] if self._stage or picture["w"] > WIDE else []
-        more = {"wraps": wraps, "trail": self._trail(), "stage": self._stage}
+        wraps = [*narrower(visible, picture, frames, mark)] if self._narrow or picture["w"] > WIDE else []
+        more = {"wraps": wraps, "trail": self._trail()}
         return {**picture, **{key: x for key, x in more.items() if x}}
 
     def narrower(self) -> list[Picture]:
@@ -305,51 +301,6 @@ class GraphView(Fronted):
             if step is not None:
                 self.step = min(max(step, 0), self.total)
             self.revision += 1
-
-    def _fit(self, width: int, height: int) -> None:
-        """Lay the graph out for a stage of this size in pixels.
-
-        Unless a reader has opened or closed a fold, or `limit` asked for more, what is folded depends on this size alone, and not on the
-        sizes that the stage had before.
-        """
-        self._stage = width, height
-        automatic = self._limit == LIMIT or self._layered
-        if automatic and self._level == "operations" and self._open == self._at_first:
-            for self._small in range(3):
-                self._read_folds()
-                self._open = self._legible(width, height)
-                if self._reads(self._open, width, height):
-                    break
-            self._at_first = set(self._open)
-        self._keeping_place()
-
-    def _legible(self, width: int, height: int) -> set[int]:
-        """The folds to open so that as many cards as possible can be read on a stage of this size: those that are open now, or fewer.
-        Modules close all at once: fewer than LEAST layers would be no network any more, and stay small."""
-        result, tried = self._open, set[frozenset[int]]()
-        for room in range(self._folds.count(self._open), LEAST - 1, -1):
-            opening = self._opening(room, at_most=True) if tried else self._open
-            if (key := frozenset(opening)) in tried:
-                continue
-            tried.add(key)
-            if self._layered and self._folds.count(opening) < LEAST:
-                break
-            result = opening
-            if self._reads(opening, width, height):
-                break
-        return result
-
-    def _reads(self, open_: set[int], width: int, height: int) -> bool:
-        """Can all cards be read on a stage of this size, if these folds are open? What runs down may be scrolled."""
-        part = Folded(self.whole, self._folds, open_)
-        wide, framed = width - PADDING, self._framed(part, open_)
-        if too_many(part.trace, wide):
-            return False
-        full = layout(part.trace, framed)
-        if full["w"] <= wide and full["h"] <= min(height, HIGH) - PADDING:
-            return True
-        others = narrower(part.trace, full, framed)
-        return any(p["w"] <= wide and p["h"] <= (TALL if p.get("column") else height) - PADDING for p in others)
 
     def _alone(self, part: Folded) -> dict[int, int]:
         """The inputs that have a card, and so a slider, of their own: shown leaf -> leaf of the whole trace."""
@@ -566,9 +517,8 @@ class GraphView(Fronted):
         elif kind == "fold":
             self.fold(what)
         elif kind == "narrow":
-            high = content.get("height")
-            if type(what) is int and type(high) is int and min(what, high) > 0:
-                self._fit(what, high)
+            self._narrow = True
+            self._present()
         elif kind == "back" and type(what) is int:
             self.back(what)
         elif kind == "slide" and type(what) is int:

@@ -150,7 +150,6 @@ class Picture(TypedDict):
     cuts: NotRequired[list[CutWire]]
     wraps: NotRequired[list[Picture]]  # the same for narrower and lower stages: see rows.py
     column: NotRequired[bool]  # it runs down, and may be higher than its stage
-    stage: NotRequired[tuple[int, int] | None]  # pixels of the stage that it was laid out for
     # (key, name) of the folds around the one that was opened last, outer ones first
     trail: NotRequired[list[tuple[int, str]]]
 
@@ -526,12 +525,6 @@ def _frames(cards: list[Card], frames: Sequence[Framed], tags: list[tuple[int, T
         name = shorten(frame.name, int((w - 40) / 7.4))
         out.append(Frame(fold=frame.fold, name=name, x=round(x, 1), y=round(y, 1), w=round(w, 1), h=round(h, 1)))
     return out
-
-
-def depth(trace: Trace) -> int:
-    """How many columns a graph has at least."""
-    links = [(e["id"], e["source"], e["target"], 0.0) for e in trace["edges"]]
-    return 1 + max(_columns(len(trace["nodes"]), links), default=0)
 
 
 def _columns(count: int, links: list) -> list[int]:

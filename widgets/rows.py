@@ -18,10 +18,7 @@ from .layout import (
     LINE,
     LOW,
     MANY,
-    SLIM_GAP,
-    SLIM_MIN,
     STACK,
-    TALL,
     Card,
     CutWire,
     Frame,
@@ -30,7 +27,6 @@ from .layout import (
     Picture,
     Wire,
     computes,
-    depth,
     fitted,
     layout,
     mention,
@@ -85,14 +81,6 @@ def narrower(
         yield rows(trace, picture, THIN)
     elif picture["cards"][1:]:
         yield rows(trace, picture)
-
-
-def too_many(trace: Trace, wide: float) -> bool:
-    """Is it clear without a layout that none of these pictures can be read, on a stage so wide?"""
-    deep = depth(trace)
-    across = deep * SLIM_MIN + (deep - 1) * SLIM_GAP <= wide
-    down = deep * LOW + (deep - 1) * SLIM_GAP <= TALL
-    return not across and not down and len(trace["nodes"]) * (LOW + GAP) > TALL
 
 
 def rows(trace: Trace, picture: Picture, wide: float = WIDE) -> Picture:

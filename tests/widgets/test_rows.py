@@ -85,16 +85,14 @@ def test_a_row_has_its_numbers_and_the_arrows_point_into_the_cards():
     assert heads and all(float(at) == pytest.approx(left, abs=0.2) and way == "-10" for at, way in heads)
 
 
-def test_a_small_stage_gets_a_column_and_no_more_cards_than_it_can_show():
+def test_a_small_stage_gets_a_column():
     view = chain(2)
     cards = len(view.trace["nodes"])
-    view._on_message(view, {"type": "narrow", "width": 270, "height": 770}, [])
+    view._on_message(view, {"type": "narrow"}, [])
     shown = view.picture["wraps"][-1]
-    assert shown["w"] < 300 and 16 < len(shown["cards"]) < cards, "what runs down is scrolled, within bounds"
-    assert shown["h"] < 1300
+    assert shown["w"] < 300 and len(shown["cards"]) == cards == len(view.whole["nodes"]), "what runs down is scrolled"
     view.fold("none")
-    view._on_message(view, {"type": "narrow", "width": 270, "height": 770}, [])
-    assert len(view.trace["nodes"]) == cards, "what somebody has opened stays open"
+    assert view.picture["wraps"], "what is opened later has one as well"
     one = graph(Value(1.0))
     assert [*narrower(one.trace, one.picture)] == [], "a single card needs no other picture"
 
@@ -131,9 +129,9 @@ def test_a_transformer_shows_its_attention_on_a_narrow_stage():
         poet(torch.tensor([[1, 2, 3, 0, 4]])).reshape(-1, 8), torch.tensor([2, 3, 0, 4, 5])
     )
     view = cards(loss, names={"poet": poet, "loss": loss})
-    width, height = 522, 668
+    width = 522
     opened = [n["label"] for n in view.trace["nodes"]]
-    view._on_message(view, {"type": "narrow", "width": width, "height": height}, [])
+    view._on_message(view, {"type": "narrow"}, [])
     names = " ".join(n["label"] for n in view.trace["nodes"])
     assert "scores, line" in names and "softmax" in names and [n["label"] for n in view.trace["nodes"]] == opened
     assert view.picture["wraps"][-1]["w"] < width, "and all of it is legible where one scrolls down"

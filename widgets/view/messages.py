@@ -33,8 +33,9 @@ ABOUT = {
     "look": "cell",
     "slide": "parameter",
     "save": "kind",
+    "narrow": "type",
+    "back": "fold",
 }
-ABOUT |= {"narrow": "width", "back": "fold"}
 
 
 def allowed(state: Mapping[str, Any], total: int, inputs: Mapping[str, float]) -> dict[str, Any]:

@@ -181,7 +181,6 @@ export interface Picture {
   cuts?: CutWire[];
   wraps?: Picture[];
   column?: boolean;
-  stage?: [number, number] | null;
   trail?: [number, string][];
 }
 

@@ -21,9 +21,7 @@ const LARGEST = 1.25; // a small graph is not blown up
 const { ENOUGH, MANY, PADDING, TALL } = LIMITS;
 const AROUND = 230; // pixels of the window that the first picture leaves for the parts below the stage, as in graph.css
 const LOW = 340; // a stage may always be so high
-const BAR = 24; // pixels that a stage may lose to a scroll bar
 const EDGE = 60; // pixels that stay free beside a card that is followed
-const QUIET = 120; // debounce of size changes, in milliseconds
 
 /** The zoom at which all of a picture is seen on a stage of this size. @param {Picture} p @param {number} wide @param {number} high */
 const whole = (p, wide, high) => Math.min((wide - PADDING) / p.w, (high - PADDING) / p.h);
@@ -53,8 +51,7 @@ export function choice(pictures, wide, high) {
 export class Viewport {
   zoom = 1;
   fitted = true; // false once the reader has zoomed
-  /** The size of the stage that the kernel was last asked to lay out for. @type {number[]|null} */ #asked = null;
-  /** @type {ReturnType<typeof setTimeout>|undefined} */ #asking;
+  /** Was the kernel asked for the layouts of narrower stages? */ #asked = false;
   /** What the stage shows of the picture; null: it may have moved since. @type {Box|null} */ #window = null;
 
   /** @param {View} view */
@@ -192,25 +189,14 @@ export class Viewport {
     const wide = this.#wide;
     const chosen = this.fitted ? this.#fitting(wide) : state.picture;
     const small = chosen.cards.length > 1 && this.#whole(wide, chosen) < ENOUGH && !runs(chosen, wide);
-    const size = [wide, Math.round(this.#high(state.pictures[1] ?? null))];
-    const { stage } = state.pictures[0];
-    if (state.alive && (small || (stage && !alike(stage, size)))) this.#ask(size);
+    if (state.alive && small && !state.pictures[1] && !this.#asked) {
+      this.#asked = true;
+      this.view.send({ type: "narrow" });
+    }
     shell.root.classList.toggle("mg-banded", this.#banded(chosen));
     if (chosen === state.picture) return false;
     this.view.store.prepare({ picture: chosen });
     return true;
-  }
-
-  /** Request the layout for a stage of this size from the kernel: the first time at once, later once the size has stopped changing.
-   * @param {number[]} size */
-  #ask(size) {
-    if (this.#asked && alike(this.#asked, size)) return;
-    const first = !this.#asked;
-    this.#asked = size;
-    clearTimeout(this.#asking);
-    const send = () => this.view.send({ type: "narrow", width: size[0], height: size[1] });
-    if (first) send();
-    else this.#asking = setTimeout(send, QUIET);
   }
 
   /** Would the picture lose nothing if the panel took `panel` pixels of this width? @param {number} wide @param {number} panel */
@@ -262,9 +248,6 @@ export class Viewport {
     if (left !== stage.scrollLeft || top !== stage.scrollTop) stage.scrollTo({ left, top, behavior });
   }
 }
-
-/** Are two sizes of a stage equal up to a scroll bar, and up to what a line of text below it takes? @param {number[]} a @param {number[]} b */
-const alike = (a, b) => Math.abs(a[0] - b[0]) <= BAR && Math.abs(a[1] - b[1]) <= EDGE;
 
 /** Where to scroll so that [at, at + long] is seen with `edge` pixels around it.
  * @param {number} scrolled @param {number} room @param {number} at @param {number} long @param {number} edge */
