@@ -92,6 +92,7 @@ class Recurrence:
     turns: list[Turn]
     lanes: list[list[int]]  # further states of the same size, such as c of an LSTM
     starts: list[int]  # their first ones, or -1
+    stacked: bool  # are they layers below, of which the first one reads x?
     # Where the first input and the first state begin in one leaf: cat(x, h0) needs no gradient, so that only its result is recorded
     joined: tuple[int, int] | None = None
 
@@ -386,6 +387,10 @@ class Finder:
         states = [w[main] for w in windows]
         if len({tuple(self.shape(s)) for s in states}) != 1:
             return None
+        others = sorted(k for k in at if k != main and len(windows[-1]) > k and size[k] == size[main])
+        stacked = any(at[k] for k in others)  # layers above each other: the state of each is read by a product
+        if stacked and not all(at[k] for k in others):
+            return None
         turns = []
         for t, state in enumerate(states):
             bits = self.behind[state] & ~(self.behind[states[t - 1]] if t else 0)
@@ -396,7 +401,7 @@ class Finder:
         used = [{p for i in t.operations for p in map(self.peel, self.parents[i]) if self.parameter(p)} for t in turns]
         parameters = sorted(set.intersection(*used))
         start = self._first(turns, states[0])
-        lanes = [[w[k] for w in windows] for k in at if k != main and len(windows[-1]) > k and size[k] == size[main]]
+        lanes = [[w[k] for w in windows] for k in others]
         starts = [self._first(turns, row[0]) for row in lanes]
         first, joined = self._joined(turns, parameters)
         if joined:
@@ -414,7 +419,7 @@ class Finder:
                 -1
             )  # the inputs of all steps are multiplied at once, as nn.RNN does it: none belongs to the first step alone
         self._parts(turns)
-        return Recurrence(parameters, start, turns, lanes, starts, joined)
+        return Recurrence(parameters, start, turns, lanes, starts, stacked, joined)
 
     def _parts(self, turns: list[Turn]) -> None:
         """Give each turn its part of one result that all turns read a part of, as nn.RNN multiplies the inputs of all steps at once."""

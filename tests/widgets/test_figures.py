@@ -515,3 +515,20 @@ def test_there_is_no_slider_where_it_would_be_heavy():
     )
     view = graph(space["loss"])
     assert "moved" not in view.forms and view.forms["plan"]
+
+
+def test_layers_above_each_other_are_rows_and_x_goes_into_the_first_one():
+    code = "low, high = nn.RNNCell(3, 4), nn.RNNCell(4, 4)\na, b = torch.zeros(1, 4), torch.zeros(1, 4)\n"
+    code += "for x in torch.randn(5, 1, 3):\n    a = low(x, a)\n    b = high(a, b)\nloss = b.pow(2).mean()\n"
+    figure = drawn_of(code)
+    form = figure.forms.figure
+    assert form.stacked and figure.plan["nodes"][form.turns[2].state]["name"] == "b₃"
+    for drawn in figure.plan["figures"]:
+        at = {s["n"]: s for s in drawn["sheets"]}
+        upper, lower, x = at[form.turns[3].state], at[form.lanes[0][3]], at[form.turns[3].x]
+        assert upper["x"] == lower["x"] == x["x"] and upper["y"] < lower["y"] < x["y"]
+        wires = {(w["a"], w["b"]) for w in drawn["wires"]}
+        assert (form.turns[3].x, form.lanes[0][3]) in wires and (form.lanes[0][3], form.turns[3].state) in wires
+        assert (form.turns[3].x, form.turns[3].state) not in wires and not any(w.get("thick") for w in drawn["wires"])
+        (end,) = [w for w in drawn["wires"] if w["b"] == figure.finder.root]
+        assert end["a"] == form.turns[-1].state

@@ -1091,15 +1091,29 @@ class RecurrenceFigure(Draw):
         rows = [product(o.shapes[i][:-1]) for i in (loss.logp, f.turns[-1].state)] if loss else [0, 1]
         self.single = loss if rows[0] == rows[1] else None  # one row of probabilities for the last state of each sample
         self.small = w < NARROW
+        self._order()
         exact = f.start < 0 or o.shapes[f.start] == o.finder.shape(
             f.start
         )  # not in blocks: then the places would be others
-        self.joined, self.start = f.joined if exact else None, f.start if exact or not f.joined else -1
+        self.joined = f.joined if exact and not f.stacked else None
+        if not f.stacked:
+            self.start = f.start if exact or not f.joined else -1
         self._measure()
         self._weights()
         self._row()
         self._norms()
         self._after()
+
+    def _order(self) -> None:
+        """The states that read x, at the bottom; and above them further states, or the layers that read them, the last one first."""
+        f = self.f
+        states, lanes = [turn.state for turn in f.turns], [row for row in f.lanes if len(row) == len(f.turns)]
+        self.bottom, self.start, self.lanes, self.starts = states, f.start, lanes, f.starts
+        if f.stacked:
+            self.bottom, self.start = lanes[0], f.starts[0]
+            self.lanes, self.starts = [states, *lanes[:0:-1]], [f.start, *f.starts[:0:-1]]
+        self.other = lanes  # beside the main one
+        self.top: Place | None = None
 
     SKIP = 3  # places of the steps that are not drawn
 
@@ -1113,7 +1127,6 @@ class RecurrenceFigure(Draw):
         self.long = self._long(f.turns[0].state)
         self.given = [turn.x if turn.x >= 0 else turn.given for turn in f.turns]
         self.xs = self.given[1] if self.given[1] >= 0 else self.given[0]
-        self.lanes = [row for row in f.lanes if len(row) == n]
         self.right = 12 if self.small else (96 if w < 700 else 146) if self.cross else 100
         self.left = 34 if self.small else 52
         room = w - self.left - self.right
@@ -1181,9 +1194,9 @@ class RecurrenceFigure(Draw):
         tall = self.long * c + 32
         self.y = y = self.bus + 40 + tall * len(self.lanes)
         self.below = y + self.long * c + 26
-        state = o.name(f.turns[-1].state)
+        state = o.name(self.bottom[-1])
         shown = [t for t in self.list if t >= 0]
-        self.alike = [[f.turns[t].state for t in shown], *([row[t] for t in shown] for row in self.lanes)]
+        self.alike = [[self.bottom[t] for t in shown], *([row[t] for t in shown] for row in self.lanes)]
         end = self._at(len(self.list) - 1) + cw / 2
         self.wire(
             p("M", min(self._at(0) + cw / 2, self.left + 3), self.bus, "H", max(end, self.last_weight)),
@@ -1206,7 +1219,7 @@ class RecurrenceFigure(Draw):
                 self.before = None
                 continue
             turn = f.turns[t]
-            here = self.sheet(turn.state, x, y, cw, c, strip=True, label=self._label(state, t), sub="")
+            here = self.sheet(self.bottom[t], x, y, cw, c, strip=True, label=self._label(state, t), sub="")
             self._lanes(k, t, x, tall)
             self.wire(
                 p("M", x + cw / 2, self.bus, "V", (self.bus + 40 if self.lanes else y) - 20),
@@ -1214,12 +1227,12 @@ class RecurrenceFigure(Draw):
                 turn.state,
             )
             if self.before:
-                self.wire(p("M", self.before.right + 3, mid, "H", x - 4), self.before.n, turn.state)
+                self.wire(p("M", self.before.right + 3, mid, "H", x - 4), self.before.n, self.bottom[t])
             part = (self.joined[0], self.kx) if self.joined and not t else None
             given = self.given[t]
             if given >= 0 and (part or self._long(given) == self.kx):
                 self.sheet(given, x, self.below, cw, self.cx, strip=True, label="", sub="", part=part)
-                self.wire(p("M", x + cw / 2, self.below - 3, "V", y + self.long * c + 4), given, turn.state)
+                self.wire(p("M", x + cw / 2, self.below - 3, "V", y + self.long * c + 4), given, self.bottom[t])
             self.before = here
         if self.kx:
             name = short(o.finder.nodes[self.xs]["label"]).split("[")[0]
@@ -1237,7 +1250,7 @@ class RecurrenceFigure(Draw):
         f, o, c, cw, y = self.f, self.o, self.c, self.cw, self.y
         wide = min(cw, 16.0)
         it = self.sheet(
-            f.start,
+            self.start,
             4 if self.small else 8,
             y,
             wide,
@@ -1247,28 +1260,33 @@ class RecurrenceFigure(Draw):
             sub="",
             part=(self.joined[1], self.long) if self.joined else None,
         )
-        self.wire(p("M", it.right + 3, mid, "H", self._at(0) - 4), f.start, f.turns[0].state)
-        for q, (row, first) in enumerate(zip(self.lanes, f.starts, strict=False)):
+        self.wire(p("M", it.right + 3, mid, "H", self._at(0) - 4), self.start, self.bottom[0])
+        for q, (row, first) in enumerate(zip(self.lanes, self.starts, strict=False)):
             if first >= 0:
                 name, at = o.name(row[-1]), self.bus + 40 + q * tall
                 label = counted(name, 0) if len(name) < 4 and self.pitch > 21 else ""
                 self.sheet(first, it.x, at, wide, c, strip=True, label=label, sub="")
                 way = p("M", it.right + 3, at + self.long * c / 2, "H", self._at(0) - 4)
-                self.wire(way, first, row[0], thick=True)
+                self.wire(way, first, row[0], thick=not f.stacked)
 
     def _lanes(self, k: int, t: int, x: float, tall: float) -> None:
         f, o, cw = self.f, self.o, self.cw
         for q, row in enumerate(self.lanes):
             y = self.bus + 40 + q * tall
-            self.sheet(row[t], x, y, cw, self.c, strip=True, label=self._label(o.name(row[-1]), t), sub="")
+            here = self.sheet(row[t], x, y, cw, self.c, strip=True, label=self._label(o.name(row[-1]), t), sub="")
+            self.top = self.top if q else here
             if k and self.list[k - 1] >= 0:
                 self.wire(
                     p("M", self.x_of[self.list[k - 1]] + cw / 2 + 3, y + self.long * self.c / 2, "H", x - 4),
                     row[t - 1],
                     row[t],
-                    thick=True,
+                    thick=not f.stacked,
                 )
-            self.wire(p("M", x + cw / 2, y + self.long * self.c + 3, "V", self.y - 19), row[t], f.turns[t].state)
+            if f.stacked:
+                below = self.lanes[q + 1] if q + 1 < len(self.lanes) else self.bottom
+                self.wire(p("M", x + cw / 2, y + tall - 19, "V", y + self.long * self.c + 3), below[t], row[t])
+            else:
+                self.wire(p("M", x + cw / 2, y + self.long * self.c + 3, "V", self.y - 19), row[t], f.turns[t].state)
 
     def _norms(self) -> None:
         f, o = self.f, self.o
@@ -1278,7 +1296,7 @@ class RecurrenceFigure(Draw):
             ", log scale" if self.small else " at each step, log scale"
         )
         if self.lanes and not self.small:
-            said += f"; ring: ∂{short(o.name(o.finder.root))}/∂{o.name(self.lanes[0][-1])}"
+            said += f"; ring: ∂{short(o.name(o.finder.root))}/∂{o.name(self.other[0][-1])}"
         shown = [t for t in self.list if t >= 0]
         if self.hidden and not self.lanes:  # bars of all steps, closer where the steps are not drawn
             last = self.list[len(self.list) - self.list[::-1].index(-1)]
@@ -1286,7 +1304,7 @@ class RecurrenceFigure(Draw):
             apart = (self.x_of[last] - self.x_of[first]) / (self.hidden + 1)
             self.x_of |= {t: self.x_of[first] + apart * (t - first) for t in range(first + 1, last)}
             shown = list(range(len(f.turns)))
-        rows = [[f.turns[t].state for t in shown], *([row[t] for t in shown] for row in self.lanes)]
+        rows = [[f.turns[t].state for t in shown], *([row[t] for t in shown] for row in self.other)]
         xs = [round(self.x_of[t], 1) for t in shown]
         bars: list[float] = [round(self.cw, 1), int(self.pitch >= 42 and not self.lanes)]
         wide = round(self.pitch * len(self.list) - self.pitch * 0.2, 1)
@@ -1295,9 +1313,9 @@ class RecurrenceFigure(Draw):
 
     def _after(self) -> None:
         o, w = self.o, self.w
-        last = self.before
+        last = self.top if self.f.stacked else self.before
         assert last
-        mid = self.y + self.long * self.c / 2
+        mid = last.mid
         layer = next((x for x in reversed(self.tail.layers) if x.factor >= 0), None) if self.tail else None
         if self.small and layer:
             return self._below(last, mid, layer)

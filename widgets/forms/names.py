@@ -93,6 +93,8 @@ class Names:
         elif isinstance(figure, Recurrence):
             for states, usual in ([turn.state for turn in figure.turns], "h"), *((row, "c") for row in figure.lanes):
                 last = self.nodes[states[-1]]
+                if figure.stacked:  # layers above each other
+                    usual = module_of(last).split(".")[-1] or (usual if usual == "h" else "g")
                 name = last["label"] if last["named"] and last["label"].isidentifier() else usual
                 self._give(states[-1], name)
                 for t, state in enumerate(states):
