@@ -119,8 +119,8 @@ def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:
         id = cell["metadata"].get("minigrad", {}).get("exercise")
         answer = find_answer(exercises[id], book) if id in exercises else None
         if answer is None or not answer.tried:
-            if cell["cell_type"] == "code" and (said := _with_words(cell, cells)):
-                carried.append(said)
+            if cell["cell_type"] == "code" and (id := _with_words(cell, cells)):
+                carried.append(id)
             continue
         helpers = [text.strip() for text in answer.helpers if text.strip() not in published]
         cell["source"] = "\n\n\n".join([*helpers, _as_written(answer.source, cells).strip()])
@@ -133,24 +133,24 @@ def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:
 def _with_words(cell: dict[str, Any], cells: list[dict[str, Any]]) -> str:
     """Put the learner's prediction or explanation into a cell of the new edition. Returns its id; "" where there is none that fits."""
     source = "".join(cell["source"])
-    if (new := _said(source)) is None:
+    if (new := _call(source)) is None:
         return ""
     for old in reversed(cells):
         text = "".join(old["source"])
-        if old["cell_type"] != "code" or (said := _said(text)) is None or said[:2] != new[:2]:
+        if old["cell_type"] != "code" or (call := _call(text)) is None or call[:2] != new[:2]:
             continue
-        if _says_nothing(said[2]) or _questions(said[2]) != _questions(new[2]):
+        if _is_empty(call[2]) or _questions(call[2]) != _questions(new[2]):
             continue
         lines = [line.encode() for line in source.splitlines(keepends=True)]
         first, last = new[2].lineno - 1, (new[2].end_lineno or 0) - 1
         before, after = lines[first][: new[2].col_offset], lines[last][new[2].end_col_offset :]
-        words = (ast.get_source_segment(text, said[2]) or "").encode()
+        words = (ast.get_source_segment(text, call[2]) or "").encode()
         cell["source"] = b"".join([*lines[:first], before, words, after, *lines[last + 1 :]]).decode()
         return new[1]
     return ""
 
 
-def _said(source: str) -> tuple[str, str, ast.expr] | None:
+def _call(source: str) -> tuple[str, str, ast.expr] | None:
     """Of a cell that is `check.predict(id, guess)` or `check.explain(id, text)`: the method, the id, and the second argument."""
     try:
         body = ast.parse(source).body
@@ -163,14 +163,14 @@ def _said(source: str) -> tuple[str, str, ast.expr] | None:
     return (method, str(call.args[0].value), call.args[1]) if method in ("check.predict", "check.explain") else None
 
 
-def _says_nothing(said: ast.expr) -> bool:
-    if isinstance(said, ast.Dict):
-        return all(map(_says_nothing, said.values))
-    return isinstance(said, ast.Constant) and not str(said.value or "").strip() and said.value != 0
+def _is_empty(answer: ast.expr) -> bool:
+    if isinstance(answer, ast.Dict):
+        return all(map(_is_empty, answer.values))
+    return isinstance(answer, ast.Constant) and not str(answer.value or "").strip() and answer.value != 0
 
 
-def _questions(said: ast.expr) -> list[str] | None:
-    return [ast.unparse(key) for key in said.keys if key] if isinstance(said, ast.Dict) else None
+def _questions(answer: ast.expr) -> list[str] | None:
+    return [ast.unparse(key) for key in answer.keys if key] if isinstance(answer, ast.Dict) else None
 
 
 def _bring_outputs(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> None:
@@ -184,8 +184,8 @@ def _bring_outputs(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> None
 def _key(cell: dict[str, Any]) -> str:
     """What a code cell does: of a prediction or an explanation the call, whatever comments are around it."""
     source = "".join(cell["source"]).strip()
-    said = _said(source)
-    return f"{said[0]} {said[1]} {ast.unparse(said[2])}" if said else source
+    call = _call(source)
+    return f"{call[0]} {call[1]} {ast.unparse(call[2])}" if call else source
 
 
 def _bring_inserted(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> int:

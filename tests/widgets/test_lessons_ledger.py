@@ -46,9 +46,9 @@ def move(lesson, name, value):
 def test_the_canned_start():
     b = book()
     assert b.value(b.root) == 49
-    assert [b.wanted(k) for k in keys(b, "local")] == [14, 1, 3]
-    assert [b.wanted(k) for k in keys(b, "sends")] == [14, 14, 42]
-    assert [b.wanted(k) for k in keys(b, "arrives")] == [14, 14, 42]  # at b, a and x; c has the seed
+    assert [b.expected(k) for k in keys(b, "local")] == [14, 1, 3]
+    assert [b.expected(k) for k in keys(b, "sends")] == [14, 14, 42]
+    assert [b.expected(k) for k in keys(b, "arrives")] == [14, 14, 42]  # at b, a and x; c has the seed
     assert ledger().figure.book.value(ledger().figure.book.root) == 49
 
 
@@ -66,13 +66,13 @@ def test_inputs_against_central_differences(f, python, inputs):
     for n in b.leaves:
         up, down = ({**inputs, b.name(n): inputs[b.name(n)] + s * h} for s in (1, -1))
         slope = (python(**up) - python(**down)) / (2 * h)
-        assert b.wanted(Key("arrives", n)) == pytest.approx(slope, rel=1e-7)
+        assert b.expected(Key("arrives", n)) == pytest.approx(slope, rel=1e-7)
 
 
 def test_every_right_number_is_accepted_and_confirmed():
     b = book("y = x*x; a = y + 1; b = 2*y; c = a + b", x=2.0)
     for key in b.cells:
-        assert b.answer(key, b.wanted(key)).startswith("✓")
+        assert b.answer(key, b.expected(key)).startswith("✓")
     assert not b.open and b.summary() == "The ledger is complete. At x = 2: dc/dx = 12. All of it is yours."
 
 
@@ -166,7 +166,7 @@ def test_typing_in_the_widget():
     assert "not a number" in fill(lesson, "sends", 0, "fourteen") and sheet(lesson)[1]["mood"] == "wrong"
     assert fill(lesson, "sends", 0, "").startswith("At x = 2: c = 49") and sheet(lesson)[1]["mood"] == ""
     for k, key in enumerate(lesson.figure.book.cells):
-        move(lesson, "cells", [k, f"{lesson.figure.book.wanted(key):g}"])
+        move(lesson, "cells", [k, f"{lesson.figure.book.expected(key):g}"])
     assert "dc/dx = 42. All of it is yours." in lesson.scene["say"] and not lesson.scene["buttons"][0]["enabled"]
 
 
@@ -198,7 +198,7 @@ def test_inputs_and_programs():
     move(lesson, "x", "-1")
     assert (
         lesson.figure.book.value(lesson.figure.book.root) == 4
-        and lesson.figure.book.wanted(lesson.figure.book.cells[-1]) == -12
+        and lesson.figure.book.expected(lesson.figure.book.cells[-1]) == -12
     )
     move(lesson, "f", "x*w")
     assert [c["name"] for c in lesson.scene["controls"]] == ["cells", "f", "x", "w"] and len(sheet(lesson)) == 6
@@ -216,7 +216,7 @@ def test_a_learners_function():
         return n.tanh() + x
 
     b = ledger(own, x=0.5, w=2).figure.book
-    slopes = {b.name(n): b.wanted(Key("arrives", n)) for n in b.leaves}
+    slopes = {b.name(n): b.expected(Key("arrives", n)) for n in b.leaves}
     s = 1 - math.tanh(1.0) ** 2
     assert slopes == pytest.approx({"x": 2 * s + 1, "w": 0.5 * s}, rel=1e-14)
 
@@ -226,7 +226,7 @@ def test_a_learners_function():
         return x
 
     b = ledger(again, x=1.1).figure.book
-    assert b.wanted(Key("arrives", b.leaves[0])) == pytest.approx(8 * 1.1**7, rel=1e-14)
+    assert b.expected(Key("arrives", b.leaves[0])) == pytest.approx(8 * 1.1**7, rel=1e-14)
 
 
 @pytest.mark.parametrize("f, inputs, words", [

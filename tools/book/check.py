@@ -69,76 +69,76 @@ CARDS = """e => [...e.querySelectorAll('.mg-card')].map((card) =>
     [card.getAttribute('aria-label').split(/ = |, |: /)[0], card.querySelector('.mg-grad')?.textContent ?? ''])"""
 
 
-def problems(context: BrowserContext, file: Path) -> tuple[list[str], int]:
+def problems_of(context: BrowserContext, file: Path) -> tuple[list[str], int]:
     """The faults of a page as sentences, and its compressed size with all its requests."""
-    page, found, asked = context.new_page(), [], {file}
+    page, problems, asked = context.new_page(), [], {file}
     page.on(
         "console",
         lambda message: (
-            found.append(f"console: {message.text}")
+            problems.append(f"console: {message.text}")
             if message.type in ("error", "warning") and not message.text.startswith(AXE)
             else None
         ),
     )
-    page.on("pageerror", lambda error: found.append(f"script: {error}"))
+    page.on("pageerror", lambda error: problems.append(f"script: {error}"))
 
     def ask(request):
         if request.url.startswith(file.parent.as_uri()):
             asked.add(Path(url2pathname(urlsplit(request.url).path)))
         elif not request.url.startswith(("data:", "blob:")):
-            found.append(f"asks for {request.url}")
+            problems.append(f"asks for {request.url}")
 
     page.on("request", ask)
     page.goto(file.as_uri())
     page.set_default_timeout(30_000)
-    found += predictions(page)
+    problems += predictions(page)
     for figure in page.locator("[data-live]").all():
         figure.scroll_into_view_if_needed()
         try:
             page.wait_for_function("e => e.dataset.open", arg=figure.element_handle())
-            found += (
+            problems += (
                 moved(figure, file.parent)
                 if figure.get_attribute("data-open") == "yes"
                 else ["a picture does not open"]
             )
         except TimeoutError as error:
-            found.append(f"{figure.get_attribute('data-live')}: {error}")
-    found += links(page, file) + printed(page) + heard(page) + (walked(page) if file.name.startswith(WALKED) else [])
+            problems.append(f"{figure.get_attribute('data-live')}: {error}")
+    problems += links(page, file) + printed(page) + heard(page) + (walked(page) if file.name.startswith(WALKED) else [])
     for theme in ("light", "dark"):
         page.evaluate("theme => { document.body.dataset.theme = theme }", theme)
-        found += barriers(page, theme)
+        problems += barriers(page, theme)
         if page.evaluate(
             "theme => [...document.images].some((plot) => getComputedStyle(plot).colorScheme != theme)", theme
         ):
-            found.append(f"{theme}: a plot follows another theme than its page")
+            problems.append(f"{theme}: a plot follows another theme than its page")
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_timeout(100)  # formulas are fitted in
-    found += [f"a formula is cut: {text}" for text in page.locator(".math").evaluate_all(CUT)]
+    problems += [f"a formula is cut: {text}" for text in page.locator(".math").evaluate_all(CUT)]
     if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-        found.append("scrolls sideways on a phone")
+        problems.append("scrolls sideways on a phone")
     page.close()
     weight = sum(len(gzip.compress(path.read_bytes())) for path in asked if path.exists())
     if file.name.startswith("00") and weight > LIGHT:
-        found.append(f"weighs {weight} bytes")
-    return found, weight
+        problems.append(f"weighs {weight} bytes")
+    return problems, weight
 
 
 def predictions(page: Page) -> list[str]:
     """Nothing is shown before a prediction is made, and everything that waits for it afterwards."""
     hidden = page.locator(".tag_mg-answer .cell_output")
-    found = ["an answer is shown before the prediction"] if hidden.locator("visible=true").count() else []
+    problems = ["an answer is shown before the prediction"] if hidden.locator("visible=true").count() else []
     for form in page.locator(".mg-guess").all():
         answers = page.locator(f".tag_mg-for-{form.get_attribute('data-for')} .cell_output")
         form.locator("button").evaluate("e => e.click()")
         if form.locator("input").count() and answers.locator("visible=true").count():
-            found.append("an answer opens without a prediction")
+            problems.append("an answer opens without a prediction")
         for field in form.locator("input").all():
             field.fill("7")
         if form.locator("button").count():
             form.locator("button").click()
         if not answers.count():
-            found.append(f"a prediction opens nothing: {form.get_attribute('data-for')}")
-    return found + (["an answer stays closed"] if hidden.count() != hidden.locator("visible=true").count() else [])
+            problems.append(f"a prediction opens nothing: {form.get_attribute('data-for')}")
+    return problems + (["an answer stays closed"] if hidden.count() != hidden.locator("visible=true").count() else [])
 
 
 def held(folder: Path, key: str) -> dict[str, Any]:
@@ -152,19 +152,21 @@ def moved(figure: Locator, folder: Path) -> list[str]:
     key = figure.get_attribute("data-live")
     data = held(folder, key)
     about = data.get("kind", data["part"])
-    found = stepped(figure, data["state"]["trace"]) if data["part"] == "graph" else []
+    problems = stepped(figure, data["state"]["trace"]) if data["part"] == "graph" else []
     if data["part"] == "film" and not figure.locator("button").count():
-        found = ["a film without its controls"]
-    found += opened(figure, data, folder) if "opens" in data else []
+        problems = ["a film without its controls"]
+    problems += opened(figure, data, folder) if "opens" in data else []
     if data["part"] == "lesson":
-        found, end = played(figure, data["table"])
+        problems, end = played(figure, data["table"])
         scene = data["table"]["scenes"][data["table"]["at"][end]]
-        found += ["the numbers beside the picture are not those that Python wrote"] if not tabled(figure, scene) else []
+        problems += (
+            ["the numbers beside the picture are not those that Python wrote"] if not tabled(figure, scene) else []
+        )
         below = scene["below"]
         roots = figure.locator(".mg-root").all()
-        for name, root in zip(below, roots, strict=False) if not found else ():
-            found += stepped(root.locator("xpath=.."), data["table"]["children"][name]["trace"])
-    return [f"{about} {key}: {problem}" for problem in found]
+        for name, root in zip(below, roots, strict=False) if not problems else ():
+            problems += stepped(root.locator("xpath=.."), data["table"]["children"][name]["trace"])
+    return [f"{about} {key}: {problem}" for problem in problems]
 
 
 def stepped(figure: Locator, trace: dict[str, Any]) -> list[str]:
@@ -179,27 +181,27 @@ def stepped(figure: Locator, trace: dict[str, Any]) -> list[str]:
     early = [number(text) for _, text in root.evaluate(CARDS)]
     root.locator(".mg-end").first.evaluate("e => e.click()")
     late = [(label, number(text), last_place(text)) for label, text in root.evaluate(CARDS)]
-    found = (
+    problems = (
         []
         if (start, root.get_attribute("data-step")) == ("0", str(len(trace["steps"])))
         else ["does not step to its end"]
     )
-    found += ["shows gradients before it starts"] if any(x is not None for x in early) else []
+    problems += ["shows gradients before it starts"] if any(x is not None for x in early) else []
     for label, shown, last in late:
         if (
             shown is not None
             and label in grads
             and not any(abs(shown - g) <= max(0.006 * abs(g), last / 2) + 1e-9 for g in grads[label])
         ):
-            found.append(f"{label} has the gradient {shown}, and the engine says {grads[label]}")
+            problems.append(f"{label} has the gradient {shown}, and the engine says {grads[label]}")
     if grads and not any(shown is not None for _, shown, _ in late) and root.locator(".mg-card").count():
-        found.append("shows no gradient at its end")
-    return found
+        problems.append("shows no gradient at its end")
+    return problems
 
 
 def opened(figure: Locator, data: dict[str, Any], folder: Path) -> list[str]:
     """Open each card that is closed at first, step the picture to its end each time, and close what can be closed."""
-    opens, found, here, at = data["opens"], [], 0, data["state"]
+    opens, problems, here, at = data["opens"], [], 0, data["state"]
 
     def go(word: str, do: Callable[[], None]) -> None:
         nonlocal here, at
@@ -211,9 +213,9 @@ def opened(figure: Locator, data: dict[str, Any], folder: Path) -> list[str]:
         there = [figure.element_handle(), len(at["picture"]["cards"])]
         try:
             figure.page.wait_for_function(f"([e, n]) => ({CARDS})(e).length === n", arg=there)
-            found.extend(f"{word}: {problem}" for problem in stepped(figure, at["trace"]))
+            problems.extend(f"{word}: {problem}" for problem in stepped(figure, at["trace"]))
         except TimeoutError:
-            found.append(f"{word}: another picture than was recorded")
+            problems.append(f"{word}: another picture than was recorded")
 
     for key in [node["fold"] for node in at["trace"]["nodes"] if "fold" in node]:
         node = next((node["id"] for node in at["trace"]["nodes"] if node.get("fold") == key), None)
@@ -222,13 +224,13 @@ def opened(figure: Locator, data: dict[str, Any], folder: Path) -> list[str]:
             go(f"fold {key}", partial(card.press, "Enter"))
     if at["can_fold"]:
         go("fold all", figure.get_by_role("button", name="close all folds").click)
-    return found
+    return problems
 
 
 def last_place(text: str) -> float:
     """What one more in the last digit would be: a narrow card shows two digits. 0 of a number without a point."""
-    found = re.search(r"\.(\d+)$", text.strip())
-    return 10.0 ** -len(found[1]) if found else 0.0
+    match = re.search(r"\.(\d+)$", text.strip())
+    return 10.0 ** -len(match[1]) if match else 0.0
 
 
 def tabled(figure: Locator, scene: dict[str, Any]) -> bool:
@@ -237,19 +239,19 @@ def tabled(figure: Locator, scene: dict[str, Any]) -> bool:
 
 
 def number(text: str) -> float | None:
-    found = re.fullmatch(r"[▴▾]? ?(-?[\d.]+(?:e-?\d+)?)", text.strip().replace("−", "-").replace(",", ""))
-    return float(found[1]) if found else None
+    match = re.fullmatch(r"[▴▾]? ?(-?[\d.]+(?:e-?\d+)?)", text.strip().replace("−", "-").replace(",", ""))
+    return float(match[1]) if match else None
 
 
 def played(figure: Locator, table: dict[str, Any]) -> tuple[list[str], str]:
     """Move each control as far as it goes, and press each button: the page shows the recording. Returns the state in which it ends."""
-    found: list[str] = []
+    problems: list[str] = []
     here, tried = table["start"], set()
     scene = lambda: table["scenes"][table["at"][here]]  # noqa: E731
     while control := next((c for c in scene()["controls"] if c["name"] not in tried), None):
         tried.add(control["name"])
         if table["film"] and control["name"] == table["film"]["at"]:
-            found += rolled(figure, control)
+            problems += rolled(figure, control)
             continue
         reached = {control["value"]: here} | {
             place: to for place, to in places(table, here, control) if to in table["at"]
@@ -257,7 +259,7 @@ def played(figure: Locator, table: dict[str, Any]) -> tuple[list[str], str]:
         place = max(reached) if max(reached) != control["value"] else min(reached)
         if place != control["value"]:
             to = reached[place]
-            found += led(
+            problems += led(
                 figure, table, (here, to), f"{control['label']} = {place}", lambda c=control, p=place: put(figure, c, p)
             )
             here = to
@@ -269,9 +271,9 @@ def played(figure: Locator, table: dict[str, Any]) -> tuple[list[str], str]:
         to = table["moves"].get(here, {}).get(button["name"], [[0, here]])[0][1]
         if to != here:
             press = figure.get_by_role("button", name=button["label"], exact=True).first.click
-            found += led(figure, table, (here, to), button["label"], press)
+            problems += led(figure, table, (here, to), button["label"], press)
             here = to
-    return found, here
+    return problems, here
 
 
 def led(figure: Locator, table: dict[str, Any], way: tuple[str, str], move: str, do: Callable[[], None]) -> list[str]:
@@ -340,26 +342,26 @@ def printed(page: Page) -> list[str]:
     """On paper are the stored pictures, without controls; and formulas, on the page too, have their own font and no TeX left in them."""
     page.emulate_media(media="print", color_scheme="dark")
     page.wait_for_timeout(100)  # the page hears of it
-    found = [f"paper is dark: {html}" for html in page.evaluate(DARK)]
-    found += (
+    problems = [f"paper is dark: {html}" for html in page.evaluate(DARK)]
+    problems += (
         ["controls are printed"]
         if page.locator(".mg-live[data-open=yes] > div").locator("visible=true").count()
         else []
     )
-    found += [
+    problems += [
         f"{what} is printed"
         for what in (".mg-guess", ".skip-to-content")
         if page.locator(what).locator("visible=true").count()
     ]
     stored = page.locator(".mg-live[data-open=yes] > img")
-    found += ["a stored picture is not printed"] if stored.count() != stored.locator("visible=true").count() else []
+    problems += ["a stored picture is not printed"] if stored.count() != stored.locator("visible=true").count() else []
     page.emulate_media(media="screen", color_scheme="light")
     if formulas := page.locator("math").all_text_contents():
-        found += [f"a formula shows TeX: {text}" for text in formulas if re.search(r"\\|\d(?:pt|em)\b", text)]
+        problems += [f"a formula shows TeX: {text}" for text in formulas if re.search(r"\\|\d(?:pt|em)\b", text)]
         page.evaluate("document.fonts.ready")
         if "loaded" not in page.evaluate("[...document.fonts].map((font) => font.status)"):
-            found.append("the font for mathematics does not load")
-    return found
+            problems.append("the font for mathematics does not load")
+    return problems
 
 
 def heard(page: Page) -> list[str]:
@@ -367,62 +369,65 @@ def heard(page: Page) -> list[str]:
     one level at a time from a single title, there is one main part, and each graph says its last step where it is announced."""
     nodes = page.context.new_cdp_session(page).send("Accessibility.getFullAXTree")["nodes"]
     shown = [(n["role"]["value"], n.get("name", {}).get("value", ""), n) for n in nodes if not n["ignored"]]
-    found = [f"a {role} has no name" for role, name, _ in shown if role in NAMED and not name.strip()]
+    problems = [f"a {role} has no name" for role, name, _ in shown if role in NAMED and not name.strip()]
     levels = [
         next(p["value"]["value"] for p in n["properties"] if p["name"] == "level")
         for role, _, n in shown
         if role == "heading"
     ]
-    found += ["headings do not begin with the one title"] if levels[:1] != [1] or levels.count(1) != 1 else []
-    found += ["a heading skips a level"] if any(b > a + 1 for a, b in zip(levels, levels[1:], strict=False)) else []
-    found += [f"there are {n} main parts" for n in [sum(role == "main" for role, _, _ in shown)] if n != 1]
+    problems += ["headings do not begin with the one title"] if levels[:1] != [1] or levels.count(1) != 1 else []
+    problems += ["a heading skips a level"] if any(b > a + 1 for a, b in zip(levels, levels[1:], strict=False)) else []
+    problems += [f"there are {n} main parts" for n in [sum(role == "main" for role, _, _ in shown)] if n != 1]
     for root in page.locator("[data-live] .mg-root").all():
         root.locator(".mg-start").evaluate("e => e.click()")
         before = (say := root.locator("[aria-live=polite]").first).text_content()
         root.locator(".mg-end").evaluate("e => e.click()")
-        found += ["a graph does not announce its steps"] if not before or say.text_content() == before else []
+        problems += ["a graph does not announce its steps"] if not before or say.text_content() == before else []
     lessons = page.locator(".mg-lesson").all()
-    found += ["a lesson announces nothing" for one in lessons if not one.locator("[aria-live], [role=status]").count()]
-    return found
+    problems += [
+        "a lesson announces nothing" for one in lessons if not one.locator("[aria-live], [role=status]").count()
+    ]
+    return problems
 
 
 def walked(page: Page) -> list[str]:
     """By Tab alone a reader comes to every link and control, from top to bottom, sees where, and is caught nowhere."""
-    count, way, found = page.evaluate(WAY), [0], []
+    count, way, problems = page.evaluate(WAY), [0], []
     for _ in range(2 * count):
         page.keyboard.press("Tab")
         place, seen, html = page.evaluate(HERE)
         if html.startswith("<body"):
             break
-        found += [] if seen else [f"the keyboard's place is not seen: {html}"]
+        problems += [] if seen else [f"the keyboard's place is not seen: {html}"]
         way += [place] if place >= 0 else []
     missed = [k for k in range(count) if k not in way]
-    found += [
+    problems += [
         f"the keyboard does not come to {page.evaluate('k => mgWay[k].outerHTML.slice(0, 120)', k)}" for k in missed
     ]
-    return found + (["the keyboard jumps back"] if way != sorted(way) else [])
+    return problems + (["the keyboard jumps back"] if way != sorted(way) else [])
 
 
 def links(page: Page, file: Path) -> list[str]:
     """Links that lead to no file, or to no place in it."""
-    found = []
+    problems = []
     for href in {a.get_attribute("href") for a in page.locator("article a[href]").all()}:
         name, _, place = href.partition("#")
         to = file.parent / name if name else file
         if "://" in href or href.startswith("mailto:"):
             continue
         if not to.exists() or (place and f'id="{place}"' not in to.read_text(encoding="utf-8")):
-            found.append(f"a link leads nowhere: {href}")
-    return found
+            problems.append(f"a link leads nowhere: {href}")
+    return problems
 
 
 def barriers(page: Page, theme: str) -> list[str]:
-    found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
-    for v in found:  # the text of an editor takes the focus, which axe does not count
+    problems = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response["violations"]
+    for v in problems:  # the text of an editor takes the focus, which axe does not count
         v["nodes"] = [node for node in v["nodes"] if 'class="cm-scroller"' not in node["html"]]
-    found = [v for v in found if v["nodes"]]
+    problems = [v for v in problems if v["nodes"]]
     return [
-        f"{theme}: {v['id']}: {v['help']} ({len(v['nodes'])} times, first {v['nodes'][0]['html'][:160]})" for v in found
+        f"{theme}: {v['id']}: {v['help']} ({len(v['nodes'])} times, first {v['nodes'][0]['html'][:160]})"
+        for v in problems
     ]
 
 
@@ -455,9 +460,9 @@ def main(folder: str = str(ROOT / "build/book"), *names: str) -> int:
     pages = sorted({*Path(folder).resolve().glob("*.html")} - {Path(folder).resolve() / "embed.html"})
     with chromium(path) as context:
         for file in [file for file in pages if not names or file.name.startswith(names)]:
-            found, weight = problems(context, file)
-            wrong += bool(found)
-            print(f"{'✗' if found else '✓'} {file.name} ({weight // 1000} kB)", *found, sep="\n    ", flush=True)
+            problems, weight = problems_of(context, file)
+            wrong += bool(problems)
+            print(f"{'✗' if problems else '✓'} {file.name} ({weight // 1000} kB)", *problems, sep="\n    ", flush=True)
         wrong += run(context, Path(folder).resolve(), names)
     return min(wrong, 1)
 

@@ -140,12 +140,12 @@ class Book:
         """The edges along which gradients come to node n."""
         return [e for e in self.rows if self.edges[e]["source"] == n]
 
-    def wanted(self, key: Key) -> float:
+    def expected(self, key: Key) -> float:
         if key.kind == "local":
             return self.local(key.id)
         if key.kind == "sends":
-            return self.local(key.id) * self.wanted(Key("arrives", self.edges[key.id]["target"]))
-        return 1.0 if key.id == self.root else sum(self.wanted(Key("sends", e)) for e in self.users(key.id))
+            return self.local(key.id) * self.expected(Key("arrives", self.edges[key.id]["target"]))
+        return 1.0 if key.id == self.root else sum(self.expected(Key("sends", e)) for e in self.users(key.id))
 
     def value(self, n: int) -> float:
         return float(self.nodes[n]["value"])
@@ -162,7 +162,7 @@ class Book:
 
     # Filling in ---------------------------------------------------------------------------------------------------------------
     def right(self, key: Key) -> bool:
-        return key == Key("arrives", self.root) or (key in self.got and close(self.got[key], self.wanted(key)))
+        return key == Key("arrives", self.root) or (key in self.got and close(self.got[key], self.expected(key)))
 
     @property
     def open(self) -> list[Key]:
@@ -174,7 +174,7 @@ class Book:
             missing = [key for key in line if key is not None and not self.right(key)]
             if missing:
                 for key in missing:
-                    self.got[key] = self.wanted(key)
+                    self.got[key] = self.expected(key)
                     self.helped.add(key)
                 return self.confirm(line[2] or missing[-1])
         return self.summary()
@@ -214,7 +214,7 @@ class Book:
         return f"what {self.name(self.ends(key.id)[0])} passes to {self.to(key.id)}"
 
     def confirm(self, key: Key) -> str:
-        entry = number(self.wanted(key))
+        entry = number(self.expected(key))
         if key.kind == "local":
             e = self.edges[key.id]
             n, p = self.ends(key.id)
@@ -223,9 +223,9 @@ class Book:
             return f"{self.slope_name(key.id)} = {formula}{entry}{at}."
         if key.kind == "sends":
             n, p = self.ends(key.id)
-            arrived = bracketed(self.wanted(Key("arrives", n)))
+            arrived = bracketed(self.expected(Key("arrives", n)))
             return f"{self.name(n)} passes {arrived} × {bracketed(self.local(key.id))} = {entry} to {self.name(p)}."
-        shares = [bracketed(self.wanted(Key("sends", e))) for e in self.users(key.id)]
+        shares = [bracketed(self.expected(Key("sends", e))) for e in self.users(key.id)]
         total = f"{' + '.join(shares)} = {entry}" if len(shares) > 1 else entry
         return f"{self.name(key.id)}.grad = {total}: all that was passed to {self.name(key.id)}."
 
@@ -246,7 +246,7 @@ class Book:
             return follows
         entry = fmt(got)
         for value, words in self._usual(key):
-            if close(got, value) and not close(value, self.wanted(key)):
+            if close(got, value) and not close(value, self.expected(key)):
                 return f"{entry} {words}"
         nearby = self._around(key)
         for value, words in [*nearby, *self._everywhere()]:
@@ -286,7 +286,7 @@ class Book:
 
     def _usual(self, key: Key) -> Iterator[tuple[float, str]]:
         """The mistakes that people make in this cell: the number that each gives, and the rest of a sentence about it."""
-        want = self.wanted(key)
+        want = self.expected(key)
         if key.kind != "local":
             yield (
                 0.0,
@@ -297,7 +297,7 @@ class Book:
         else:
             n, p = self.ends(key.id)
             one, other, expr = self.name(n), self.name(p), self.nodes[n]["expr"]
-            arrives, local = self.wanted(Key("arrives", n)), self.local(key.id)
+            arrives, local = self.expected(Key("arrives", n)), self.local(key.id)
             twins = [e for e in self.rows if self.ends(e)[0] == n and self.ends(e)[1] != p]
             if key.kind == "local":
                 yield 0.0, f"would mean that {one} does not change when {other} moves."
@@ -322,7 +322,7 @@ class Book:
                 yield local, f"is the local derivative alone. Multiply it by the upstream gradient of {one}."
                 for e in twins:
                     yield (
-                        self.wanted(Key("sends", e)),
+                        self.expected(Key("sends", e)),
                         f"is what {one} passes to {self.to(e)}. This row goes to {other}.",
                     )
                 yield arrives + local, "is the sum of the two. Along a path, multiply."
@@ -339,7 +339,7 @@ class Book:
 
     def _usual_arrives(self, n: int) -> Iterator[tuple[float, str]]:
         name, users = self.name(n), self.users(n)
-        sent = {e: self.wanted(Key("sends", e)) for e in users}
+        sent = {e: self.expected(Key("sends", e)) for e in users}
         for size in range(1, len(users)):
             for some in combinations(users, size):
                 came = listed([*dict.fromkeys(self.name(self.ends(e)[0]) for e in some)])
@@ -359,26 +359,26 @@ class Book:
         for e in users:
             sender = self.ends(e)[0]
             yield (
-                self.wanted(Key("arrives", sender)),
+                self.expected(Key("arrives", sender)),
                 f"is the upstream gradient of {self.name(sender)}, which passes it on multiplied by {self.slope_name(e)}.",
             )
             request = f"This cell asks for what {self.name(sender)} passes on."
             yield self.local(e), f"is the local derivative {self.slope_name(e)} alone. {request}"
         for e in self.rows:
             if self.ends(e)[0] == n:
-                yield self.wanted(Key("sends", e)), f"is what {name} passes on to {self.to(e)}: one step too far."
+                yield self.expected(Key("sends", e)), f"is what {name} passes on to {self.to(e)}: one step too far."
         yield self.value(n), f"is the value of {name}. This cell asks for its gradient."
 
     def _around(self, key: Key) -> list[tuple[float, str]]:
         """The numbers of this row, with their names."""
         if key.kind == "arrives":
             edges = self.users(key.id)
-            out = [(self.wanted(Key("sends", e)), f"what {self.name(self.ends(e)[0])} passes on") for e in edges]
+            out = [(self.expected(Key("sends", e)), f"what {self.name(self.ends(e)[0])} passes on") for e in edges]
             out += [(self.value(key.id), f"the value of {self.name(key.id)}")]
             out += [(self.value(self.ends(e)[0]), f"the value of {self.name(self.ends(e)[0])}") for e in edges]
         else:
             n, p = self.ends(key.id)
-            out = [(self.wanted(Key("arrives", n)), f"the upstream gradient of {self.name(n)}")]
+            out = [(self.expected(Key("arrives", n)), f"the upstream gradient of {self.name(n)}")]
             if key.kind == "sends":
                 out += [(self.local(key.id), f"the local derivative {self.slope_name(key.id)}")]
             parents = dict.fromkeys([p, *(e["source"] for e in self.edges if e["target"] == n)])
@@ -399,7 +399,7 @@ class Book:
             if n["kind"] != "constant":
                 yield self.value(n["id"]), f"the value of {n['label']}"
         for e in self.rows:
-            yield self.wanted(Key("sends", e)), f"what {self.name(self.ends(e)[0])} passes to {self.to(e)}"
+            yield self.expected(Key("sends", e)), f"what {self.name(self.ends(e)[0])} passes to {self.to(e)}"
             yield self.local(e), f"the local derivative {self.slope_name(e)}"
 
     def summary(self) -> str:
@@ -415,7 +415,7 @@ class Book:
                 else f"{begin} Fill in the {len(self.cells)} cells."
             )
         ends = ", ".join(
-            f"d{root}/{differential(self.name(n))} = {number(self.wanted(Key('arrives', n)))}" for n in self.leaves
+            f"d{root}/{differential(self.name(n))} = {number(self.expected(Key('arrives', n)))}" for n in self.leaves
         )
         unaided = len(self.cells) - len(self.helped)
         by = (
@@ -431,7 +431,7 @@ class Book:
     def cell_text(self, key: Key | None) -> str:
         if key is None:
             return ""
-        return number(self.wanted(key), 5) if self.right(key) else "?"
+        return number(self.expected(key), 5) if self.right(key) else "?"
 
     def table_rows(self) -> list[tuple[str, ...]]:
         """The ledger as text, under HEAD; ? where a cell is not right yet."""
@@ -462,7 +462,7 @@ class Book:
             sent = travels and self.right(Key("sends", e))
             wires += wire(w["d"], sent)
             if sent:
-                pills += pill(w["px"], w["py"], number(self.wanted(Key("sends", e)), 4), "sent")
+                pills += pill(w["px"], w["py"], number(self.expected(Key("sends", e)), 4), "sent")
             elif travels:
                 right = self.right(Key("local", e))
                 pills += pill(w["px"], w["py"], f"× {number(self.local(e), 4) if right else '?'}", "idle", "soft")
@@ -590,7 +590,7 @@ class ledger(Figure):
     filled = Given(0)
     inputs = Inputs(typed=True)
     book: Any = None  # a Book; None until setup
-    said = ""
+    message = ""
     tries = 0  # wrong entries so far: the cell of a new one shakes
     typed: dict[Key, str] = {}
 
@@ -607,11 +607,11 @@ class ledger(Figure):
         while self.book.open and rows > 0:
             self._fill()
             rows -= 1
-        self.said = ""
+        self.message = ""
 
     def _open(self, inputs: dict[str, float]) -> None:
         """An empty ledger."""
-        self.book, self.typed, self.said = Book(self.f, inputs), {}, ""
+        self.book, self.typed, self.message = Book(self.f, inputs), {}, ""
         self.inputs = self.book.inputs
 
     def moved(self, name: str) -> None:
@@ -630,28 +630,28 @@ class ledger(Figure):
         book.got.pop(key, None)
         book.helped.discard(key)
         if not text.strip():
-            self.said = ""
+            self.message = ""
             return
         try:
-            self.said = book.answer(
+            self.message = book.answer(
                 key, read(text, {n["label"]: book.value(n["id"]) for n in book.nodes if n["kind"] != "constant"})
             )
         except ValueError as error:
-            self.said = Judgement(False, str(error))
-        self.tries += not self.said.good
+            self.message = Judgement(False, str(error))
+        self.tries += not self.message.good
         if not book.open:
-            self.said = ""
+            self.message = ""
 
     def _fill(self) -> str:
         book = self._copied()
         before = book.open
         message = book.step_back()
-        self.typed |= {key: number(book.wanted(key)) for key in before if book.right(key)}
+        self.typed |= {key: number(book.expected(key)) for key in before if book.right(key)}
         return message
 
     @action("◂ step back", "fill in the next row", when=lambda self: self.book.open)
     def back(self) -> None:
-        self.said = self._fill()
+        self.message = self._fill()
 
     @action("empty the ledger", "forget all entries")
     def clear(self) -> None:
@@ -660,10 +660,12 @@ class ledger(Figure):
     def caption(self) -> str:
         book = self.book
         if book.open:
-            return self.said or book.summary()
+            return self.message or book.summary()
         return Judgement(
             True,
-            f"{self.said} {book.summary()}" if self.said and not isinstance(self.said, Judgement) else book.summary(),
+            f"{self.message} {book.summary()}"
+            if self.message and not isinstance(self.message, Judgement)
+            else book.summary(),
         )
 
     def sentence(self) -> str:

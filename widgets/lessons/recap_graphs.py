@@ -100,14 +100,14 @@ def the_ledger() -> tuple[str, str]:
     book = Book("p = w*x; q = p + x; y = q**2", {"w": 3.0, "x": 1.0})
     while book.open:
         book.step_back()
-    grad = {book.name(n): number(book.wanted(Key("arrives", n))) for n in book.leaves}
+    grad = {book.name(n): number(book.expected(Key("arrives", n))) for n in book.leaves}
     graph, wide, high = book.drawing()
     width = max(wide, sum(book.WIDTHS) + 28)
     table, height = book.table_drawing(14, high + 4)
     out = tag("g", "", graph, transform=f"translate({(width - wide) / 2:.1f},0)") + table
     top = high + height + 12
     shares = [
-        number(book.wanted(Key("sends", e))) + f" from {book.name(book.ends(e)[0])}"
+        number(book.expected(Key("sends", e))) + f" from {book.name(book.ends(e)[0])}"
         for e in book.users(book.leaves[-1])
     ]
     panels = (

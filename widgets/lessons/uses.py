@@ -126,13 +126,13 @@ class uses(Figure):
     asked = -1  # the output whose factor is asked for
     found = 0  # how many entries are complete
     name = ""
-    said: Any = ""
+    message: Any = ""
 
     def setup(self) -> None:
         if not isinstance(self.of, str) or self.of not in TASKS:
             raise ValueError(f"of is one of {', '.join(map(repr, TASKS))}, not {self.of!r}.")
         self.task = TASKS[self.of]()
-        self.said = f"Press every term that uses {self.target}."
+        self.message = f"Press every term that uses {self.target}."
 
     @property
     def target(self) -> str:
@@ -177,15 +177,15 @@ class uses(Figure):
         y = self.task.outputs[o][0]
         if term.entry != self.target:
             left = len(self.places) - len(self.marked)
-            self.said = Judgement(
+            self.message = Judgement(
                 False, f"This term belongs to {term.entry}. {self.target} is used {left} more time{'s' * (left != 1)}."
             )
         elif o in self.marked:
-            self.said = Judgement(False, f"This use is marked already. Look at the other outputs for {self.target}.")
+            self.message = Judgement(False, f"This use is marked already. Look at the other outputs for {self.target}.")
         else:
             self.marked = (*self.marked, o)
             self.asked = o if term.factor != "1" else -1
-            self.said = (
+            self.message = (
                 Judgement(True, f"{y} uses {self.target}.")
                 if self.asked < 0
                 else f"{y} uses {self.target}. What is it multiplied by there?"
@@ -194,9 +194,11 @@ class uses(Figure):
 
     def _name_factor(self, x: str) -> None:
         if x != self._factor(self.asked).factor:
-            self.said = Judgement(False, f"Not {x}: read the marked term of {self.task.outputs[self.asked][0]} again.")
+            self.message = Judgement(
+                False, f"Not {x}: read the marked term of {self.task.outputs[self.asked][0]} again."
+            )
             return
-        self.said = Judgement(
+        self.message = Judgement(
             True, f"So this use contributes {self.task.outputs[self.asked][1]} · {x}. Where else is {self.target} used?"
         )
         self.asked = -1
@@ -206,15 +208,15 @@ class uses(Figure):
         if self.asked >= 0 or len(self.marked) < len(self.places):
             return
         last, self.found = self.target, self.found + 1
-        said = f"The contributions add up to {number(self.task.truth[last])}, the gradient at {last}."
+        message = f"The contributions add up to {number(self.task.truth[last])}, the gradient at {last}."
         if not self.complete:
             self.marked = ()
-            said += f" Now {self.target}."
+            message += f" Now {self.target}."
         elif self.of == "product":
-            said += " Both entries are a column of g times a column of x. Which matrix is that?"
+            message += " Both entries are a column of g times a column of x. Which matrix is that?"
         else:
-            said += f" {self.task.rule}."
-        self.said = Judgement(True, said)
+            message += f" {self.task.rule}."
+        self.message = Judgement(True, message)
 
     def _call(self, name: str) -> None:
         matrix = NAMES[name]
@@ -223,19 +225,19 @@ class uses(Figure):
         )
         if wrong is None:
             self.name = name
-            self.said = Judgement(
+            self.message = Judgement(
                 True, f"The gradient at W is {name}. It has the shape of W, and a backward pass gives the same numbers."
             )
         else:
             entry, has = named("w", *wrong), number(matrix[wrong[0]][wrong[1]])
-            self.said = Judgement(
+            self.message = Judgement(
                 False,
                 f"{name} has the right shape, as every product of square matrices has. But at {entry} it has {has}, and the uses of "
                 f"{entry} add up to {number(self.task.truth[entry])}.",
             )
 
     def sentence(self) -> Any:
-        return self.said
+        return self.message
 
     def draw(self) -> str:
         out = ""
@@ -267,7 +269,7 @@ class uses(Figure):
         ]
         out += tag("rect", "panel", x=14, y=high - 16, width=792, height=40, rx=8)
         out += label(28, high + 10, f"gradient at {self.target} = {' + '.join(parts) or '…'}", "num v b bwd")
-        return svg(820, high + 38, out, str(self.said))
+        return svg(820, high + 38, out, str(self.message))
 
 
 def _written(term: Term) -> str:

@@ -234,8 +234,8 @@ def _probe(name, numbers, seed=1.0):
 def _shares(got, rows, seed):
     """None when the two inputs of a tie get together what arrives: one of them all of it, or each a part."""
     names = [name for name, _ in rows[0][2]]
-    shares = [got.get(name) for name in names] if isinstance(got, dict) else [None]
-    if not all(isinstance(share, (int, float)) for share in shares):
+    shares = [got[name] for name in names if isinstance(got, dict) and isinstance(got.get(name), (int, float))]
+    if len(shares) < len(names):
         return "gradients for a and b are needed"
     if min(shares) >= 0 and abs(sum(shares) - seed) < 1e-9:
         return None
