@@ -16,8 +16,8 @@ from typing import Any
 from PIL import Image, ImageDraw
 from playwright.sync_api import Browser, sync_playwright
 
-from minigrad.core import provenance
 from widgets import graph
+from widgets.kernel import record_lines
 
 from .lab import CHROMIUM_FLAGS, find_chromium
 
@@ -297,13 +297,13 @@ def view(name: str, width: int) -> Any:
     space: dict[str, Any] = {"__name__": "program"}
     code = PROGRAMS[name]
     linecache.cache["program.py"] = (len(code), None, code.splitlines(keepends=True), "program.py")
-    provenance.record_lines(True)
+    record_lines(True)  # as the extension does it before each cell
     try:
         exec(compile(code, "program.py", "exec"), space)
         names = {k: v for k, v in space.items() if not k.startswith("_") and k != "result"}
         made = graph(space["result"], names=names)
     finally:
-        provenance.record_lines(False)
+        record_lines(False)
     made.step = sum(event["phase"] == "forward" for event in made.trace["steps"])
     made._on_message(made, {"type": "narrow"}, [])
     return made
