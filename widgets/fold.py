@@ -398,40 +398,24 @@ class Folds:
 
     # Open and closed ----------------------------------------------------------------------------------------------------------
 
-    def opening(self, cards: int = CARDS, at_most: bool = False) -> set[int]:
-        """Which folds are open at the start: those around the result, then from the outside in while there are about `cards` cards.
-        at_most: if there would be more, the innermost around the result stay closed too."""
-        around = self.path(self.result)
+    def opening(self, cards: int = CARDS, at_most: bool = False, layers: bool = False) -> set[int]:
+        """Which folds are open at first: those around the result, then from the outside in, equal ones together, while there are no more
+        than `cards` cards. at_most: if there would be more, the innermost around the result stay closed too. layers: modules are shown as
+        layers, and none that consists of operations alone is opened."""
+        around = [] if layers else self.path(self.result)
         while at_most and around and self.count({self.root.key, *around}) > cards:
             around = around[1:]
         open_ = {self.root.key, *around}
-        todo = [f for key in open_ for f in self.by_key[key].folds if f.key not in open_ | self.middles]
-        while todo:
-            alike = self._alike(todo, min(todo, key=lambda f: (len(f.children), f.key)))
-            open_ |= {f.key for f in alike}
-            if self.count(open_) > cards:
-                open_ -= {f.key for f in alike}
-                break
-            todo = [f for f in todo if f not in alike]
-            todo += [f for fold in alike for f in fold.folds if f.key not in self.middles]
-        return open_
-
-    def _alike(self, folds: list[Fold], first: Fold) -> list[Fold]:
-        """One of them with all its equals: the turns of a loop open together."""
-        return [f for f in folds if f.parent == first.parent and self._token(f) == self._token(first)]
-
-    def layers(self, cards: int) -> set[int]:
-        """Which folds are open where modules are shown as layers: from the outside in, equal ones together, but no layer that consists of
-        operations alone."""
-        open_ = {self.root.key}
-        todo = list(self.root.folds)
+        todo = [f for key in open_ for f in self.by_key[key].folds if f.key not in open_]
         while todo:
             first = min(todo, key=lambda f: (len(f.children), f.key))
-            alike = self._alike(todo, first)
-            todo = [f for f in todo if f not in alike]
-            layered = any(f.key not in self.own for f in first.folds) and not any(f.key in self.middles for f in alike)
-            if layered and self.count(open_ | {f.key for f in alike}) <= cards:
-                open_ |= {f.key for f in alike}
+            # The turns of a loop open together
+            alike = [f for f in todo if f is first or f.parent == first.parent and self._token(f) == self._token(first)]
+            keys = {f.key for f in alike}
+            todo = [f for f in todo if f.key not in keys]
+            shut = keys & self.middles or layers and all(f.key in self.own for f in first.folds)
+            if not shut and self.count(open_ | keys) <= cards:
+                open_ |= keys
                 todo += [inner for f in alike for inner in f.folds]
         return open_
 

@@ -252,7 +252,7 @@ class GraphView(Fronted):
 
     def _opening(self, cards: int, at_most: bool = False) -> set[int]:
         """Which folds are open at first, so that there are about so many cards."""
-        return self._folds.layers(cards) if self._layered else self._folds.opening(cards, at_most)
+        return self._folds.opening(cards, at_most, self._layered)
 
     def _state(self) -> dict[str, Any]:
         """The state of the view: the trace with closed folds as single cards, its layout, and the tables of the sliders."""

@@ -413,19 +413,12 @@ def layout(
     )
     if spans > SPANS:
         prog = "plain"
+    gaps = (SLIM_GAP if slim else CLOSE_GAP if close else COLUMN_GAP), (SLIM_ROW if slim else ROW_GAP)
+    quick = spans > SPANS_QUICK
     drawn = (
-        _dot(
-            cards,
-            links,
-            tags,
-            frames,
-            spans > SPANS_QUICK,
-            slim,
-            SLIM_GAP if slim else CLOSE_GAP if close else COLUMN_GAP,
-            down,
-        )
+        _dot(cards, links, tags, frames, quick, slim, gaps, down)
         if prog == "dot"
-        else _plain(cards, links, tags, down)
+        else _plain(cards, links, tags, slim, gaps, down)
     )
     size, corners, curves = drawn
     for card, (x, y) in zip(cards, corners, strict=True):
@@ -633,12 +626,11 @@ def _pygraphviz() -> Any:
 
 
 def _dot(
-    cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed] = (), quick: bool = False, slim: bool = False,
-    columns: float = COLUMN_GAP, down: bool = False,
+    cards: list[Card], links: list, tags: Mapping[int, float], frames: Sequence[Framed], quick: bool, slim: bool,
+    gaps: tuple[float, float], down: bool,
 ) -> Any:  # fmt: skip
     """Graphviz layout. Each pill, or tag with its pill, is a small node of its own: Graphviz keeps it clear of cards and other wires."""
-    gap = SLIM_ROW if slim else ROW_GAP
-    graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", nodesep=gap / 72, ranksep=columns / 72)
+    graph = _pygraphviz().AGraph(directed=True, strict=False, rankdir="LR", ranksep=gaps[0] / 72, nodesep=gaps[1] / 72)
     graph.graph_attr.update(nslimit="1", nslimit1="1")  # on 365 cards 0.6 s instead of 1.0 s, and no taller
     if quick:
         graph.graph_attr.update(nslimit="0.2", nslimit1="0.2", mclimit="0.1")
@@ -728,7 +720,9 @@ def _stub(centre: tuple[float, float], tag: float, pill: float, rest: Points) ->
 # --- pure Python ----------------------------------------------------------------------------------------------------------------
 
 
-def _plain(cards: list[Card], links: list, tags: Mapping[int, float], down: bool = False) -> Any:
+def _plain(
+    cards: list[Card], links: list, tags: Mapping[int, float], slim: bool, gaps: tuple[float, float], down: bool
+) -> Any:
     """A layered layout: cards in even columns, pills and bends of long wires in odd and passed columns; heights relaxed by averaging."""
     parents: list[list[int]] = [[] for _ in cards]
     children: list[list[int]] = [[] for _ in cards]
@@ -740,26 +734,29 @@ def _plain(cards: list[Card], links: list, tags: Mapping[int, float], down: bool
     columns: list[list[int]] = [[] for _ in range(max(slots, default=0) + 1)]
     for n, c in enumerate(slots):
         columns[c].append(n)
-    y = _heights(columns, size, paths)
+    y = _heights(columns, size, paths, gaps[1])
     top = min((y[n] - size[n][1] / 2 for n in range(len(slots))), default=0.0) - MARGIN
     height = max((y[n] + size[n][1] / 2 for n in range(len(slots))), default=0.0) - top + MARGIN
+    gap = gaps[0] / 2 if slim else gaps[0]  # without pills two of them are between two columns of cards
     left, middle = MARGIN, []  # the middle of each column
-    for members in columns:
-        wide = max((size[n][0] for n in members), default=0.0)
+    widths = [max((size[n][0] for n in members), default=0.0) for members in columns]
+    for wide in widths:
         middle.append(left + wide / 2)
-        left += wide + COLUMN_GAP
+        left += wide + gap
     corners = [
         (round(middle[column[n]] - size[n][0] / 2, 1), round(y[n] - top - size[n][1] / 2, 1)) for n in range(len(cards))
     ]
     curves = []
     for (number, _, _, pill), path in zip(links, paths, strict=True):
         at = [(middle[slots[n]], y[n] - top) for n in path]
-        points = _through(at, [size[n][0] for n in path])
+        # A wire passes a column in a straight line: a bent one would meet the corners of its cards
+        passed = [widths[slots[n]] for n in path[1:-1]]
+        points = _through(at, [size[path[0]][0], *passed, size[path[-1]][0]])
         if number in tags:
             curves.append(_stub(at[0], tags[number], pill, points))
         else:
             curves.append((points, at[1] if len(path) > 2 else at[0]))
-    return (left - COLUMN_GAP + MARGIN, height), corners, curves
+    return (left - gap + MARGIN, height), corners, curves
 
 
 def _layers(parents: list[list[int]], children: list[list[int]]) -> list[int]:
@@ -802,7 +799,9 @@ def _slots(
     return slots, size, paths
 
 
-def _heights(columns: list[list[int]], size: list[tuple[float, float]], paths: list[list[int]]) -> list[float]:
+def _heights(
+    columns: list[list[int]], size: list[tuple[float, float]], paths: list[list[int]], gap: float
+) -> list[float]:
     """The height of each slot's middle: near the average of its neighbours in the columns before and after. Sorts the columns."""
     before: list[list[int]] = [[] for _ in size]
     after: list[list[int]] = [[] for _ in size]
@@ -822,7 +821,7 @@ def _heights(columns: list[list[int]], size: list[tuple[float, float]], paths: l
         for n, w in zip(members, wish, strict=True):
             top = max(top, w - size[n][1] / 2)
             places.append(top + size[n][1] / 2)
-            top += size[n][1] + ROW_GAP
+            top += size[n][1] + gap
         drift = sum(p - w for p, w in zip(places, wish, strict=True)) / max(1, len(members))
         for n, p in zip(members, places, strict=True):
             y[n] = p - drift
