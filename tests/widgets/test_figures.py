@@ -532,3 +532,21 @@ def test_layers_above_each_other_are_rows_and_x_goes_into_the_first_one():
         assert (form.turns[3].x, form.turns[3].state) not in wires and not any(w.get("thick") for w in drawn["wires"])
         (end,) = [w for w in drawn["wires"] if w["b"] == figure.finder.root]
         assert end["a"] == form.turns[-1].state
+
+
+def test_a_branch_of_convolutions_shows_a_plane_of_each_and_channels_are_no_heads():
+    code = "class Res(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    code += "        self.a, self.n, self.b = nn.Conv2d(3, 3, 3, padding=1), nn.BatchNorm2d(3), nn.Conv2d(3, 3, 3, padding=1)\n"
+    code += "    def forward(self, x):\n        y = self.b(torch.relu(self.n(self.a(x))))\n        return x + GATE\n"
+    code += "net = nn.Sequential(Res(), Res())\nloss = (net(torch.randn(2, 3, 8, 8)) ** 2).mean()\n"
+    for gate, count in (("y", 4), ("torch.sigmoid(y) * y", 1)):
+        figure = drawn_of(code.replace("GATE", gate))
+        assert figure.plan["heads"] == 1 and figure.plan["samples"] == 2
+        for drawn in figure.plan["figures"]:
+            (box, _) = [s for s in drawn["signs"] if s["kind"] == "branch"]
+            inner = [
+                s
+                for s in drawn["sheets"]
+                if box["x"] < s["x"] < box["x"] + box["w"] and box["y"] < s["y"] < box["y"] + box["h"]
+            ]
+            assert len(inner) == count and {(s["r"], s["c"]) for s in inner} == {(8, 8)}

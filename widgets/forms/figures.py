@@ -1113,7 +1113,7 @@ class RecurrenceFigure(Draw):
             self.bottom, self.start = lanes[0], f.starts[0]
             self.lanes, self.starts = [states, *lanes[:0:-1]], [f.start, *f.starts[:0:-1]]
         self.other = lanes  # beside the main one
-        self.top: Place | None = None
+        self.highest: Place | None = None
 
     SKIP = 3  # places of the steps that are not drawn
 
@@ -1274,7 +1274,7 @@ class RecurrenceFigure(Draw):
         for q, row in enumerate(self.lanes):
             y = self.bus + 40 + q * tall
             here = self.sheet(row[t], x, y, cw, self.c, strip=True, label=self._label(o.name(row[-1]), t), sub="")
-            self.top = self.top if q else here
+            self.highest = self.highest if q else here
             if k and self.list[k - 1] >= 0:
                 self.wire(
                     p("M", self.x_of[self.list[k - 1]] + cw / 2 + 3, y + self.long * self.c / 2, "H", x - 4),
@@ -1313,7 +1313,7 @@ class RecurrenceFigure(Draw):
 
     def _after(self) -> None:
         o, w = self.o, self.w
-        last = self.top if self.f.stacked else self.before
+        last = self.highest if self.f.stacked else self.before
         assert last
         mid = last.mid
         layer = next((x for x in reversed(self.tail.layers) if x.factor >= 0), None) if self.tail else None
@@ -1599,14 +1599,16 @@ class LaneFigure(LayersFigure):
             return [self._main(x) for x in links if x.form]
         link = links[0]
         named = self.o.finder.nodes[link.end]["named"]
-        end = (short(self.o.name(link.end)).split(".")[-1] if named or link.form else "", [(link.end, -1)])
-        norm = [(module_of(self.o.finder.nodes[link.norm]).split(".")[-1] or "norm", [(link.norm, -1)])]
+        end = (short(self.o.name(link.end)).split(".")[-1] if named else "", [(link.end, self._plane(link.end))])
+        norm = [
+            (module_of(self.o.finder.nodes[link.norm]).split(".")[-1] or "norm", [(link.norm, self._plane(link.norm))])
+        ]
         out = norm if link.norm >= 0 else []
-        if self.planes or not link.form:
-            return [self._main(link)] if link.form else [*out, end]
+        if not link.form:
+            return [*out, end]
         if isinstance(link.form, Layers):
-            layers = [x for x in self._columns(link.form)[1:] if x[1] and x[1].kind != "norm"]
-            return [*out, *((name, [(n, -1)]) for n, _, name in layers)]
+            layers = [x for x in self._columns(link.form)[1:] if x[1] and x[1].op != link.norm]
+            return [*out, *((name, [(n, self._plane(n))]) for n, _, name in layers)]
         a = link.form
         read = [(self._called(i, role), [(i, -1)]) for role, i in (("q", a.q), ("k", a.k), ("v", a.v))]
         last = a.then[-1].op if a.then else a.joined
@@ -1627,6 +1629,10 @@ class LaneFigure(LayersFigure):
     def _called(self, n: int, role: str) -> str:
         node = self.o.finder.nodes[n]
         return node["label"] if node["named"] and len(node["label"]) <= len(role) + 4 else role
+
+    def _plane(self, n: int) -> int:
+        """Of planes the first one is drawn."""
+        return 0 if len(self.o.shapes[n]) == 4 and self.planes else -1
 
     def _views(self, a: Attention) -> list[int]:
         """The result of the heads in the shapes that follow it."""
