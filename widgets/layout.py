@@ -65,7 +65,7 @@ WIDE = 1000.0  # and beside JupyterLab's list of files in a window of 1280, some
 SPANS_QUICK, SPANS = 600, 1500
 LANES = 3000  # and beyond this many, the plain layout keeps no lane free for long wires
 COLUMN_GAP, ROW_GAP = 26.0, 20.0
-CLOSE_GAP, CLOSE = 16.0, 46.0  # between columns that stand close; their pills
+CLOSE_GAP, CLOSE = 16.0, 46.0  # between columns that stand close, and between rows; the pills of the former
 # In a picture of more columns than this, a wire over more than FAR of them is a tag; and one over more than NEAR, if its source has OFTEN.
 COLUMNS, FAR, NEAR, OFTEN = 4, 6, 2, 3
 TAG_NAME, TAG_SIDES, TAG_GAP = 12, 22.0, 12.0  # characters on a tag; its edges and its point; before a pill
@@ -413,7 +413,7 @@ def layout(
     )
     if spans > SPANS:
         prog = "plain"
-    gaps = (SLIM_GAP if slim else CLOSE_GAP if close else COLUMN_GAP), (SLIM_ROW if slim else ROW_GAP)
+    gaps = (SLIM_GAP if slim else CLOSE_GAP if close or down else COLUMN_GAP), (SLIM_ROW if slim else ROW_GAP)
     quick = spans > SPANS_QUICK
     drawn = (
         _dot(cards, links, tags, frames, quick, slim, gaps, down)
