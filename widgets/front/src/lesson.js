@@ -38,6 +38,8 @@ class Lesson {
   #waiting = false;
   /** @type {{set?: string, press?: string, value?: any}[]} */ #next = [];
 
+  /** Which point of a row the mouse is at. */ pointed = -1;
+
   /** @param {Model} model @param {HTMLElement} el @param {(error: unknown) => void} fail */
   constructor(model, el, fail) {
     this.model = model;
