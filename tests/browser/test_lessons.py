@@ -15,6 +15,7 @@ from widgets.lessons import *
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = (x * x).sum()"""
 LESSONS = {
+    "bars": "bars(lambda k: [1.0] * k, 1, 5)", "heads": "heads('ab', [[[1, 0], [0.9, 0.1]]], lambda at, off: {'a': 1.0})",
     "bucket": "bucket(passes=2)", "chain": "chain()", "contents": "contents()", "diamonds": "diamonds(30)",
     "draw": "draw([1, 2, 3, 4], lambda: [1, 4, 9, 4], high=10)",
     "dual": "dual()", "fit_line": "fit_line()", "grow": "grow()", "growth": "growth()",
@@ -58,6 +59,29 @@ def test_all_lessons(open_notebook):
             if fault["impact"] in ("serious", "critical"):
                 serious[fault["id"], theme] = [node["html"][:300] for node in fault["nodes"]][:8]
     assert not serious, "\n".join(f"{key}: {nodes}" for key, nodes in serious.items())
+
+
+def test_what_a_head_looks_at_follows_the_pointer(open_notebook):
+    nb = open_notebook([
+        "from widgets.lessons import heads",
+        "n = 20\nmaps = [[[float(j == max(i - d, 0)) for j in range(n)] for i in range(n)] for d in (0, 2)]",
+        "heads('abcdefghijklmnopqrst', maps, lambda at, off: {'x': 0.6, 'y': 0.4})",
+    ]).run_all()  # fmt: skip
+    lesson = nb.cell(2).locator(".mg-lesson-root:visible")
+    row = lesson.locator("[data-point]")
+    row.scroll_into_view_if_needed()
+    box = row.bounding_box()
+    nb.page.mouse.move(box["x"] + box["width"] * 4.5 / 20, box["y"] + 10)
+    said = lesson.get_by_role("status")
+    expect(said).to_contain_text(
+        "At character 5, “e”, head 1 looks most at the character itself (100 %); head 2 looks most at “c”, 2 back"
+    )
+    nb.page.mouse.move(box["x"] + box["width"] * 9.5 / 20, box["y"] + 10)
+    expect(said).to_contain_text("At character 10, “j”")
+    lesson.get_by_role("checkbox", name="head 2").press("Space")
+    expect(said).to_contain_text("head 2 is off")
+    lesson.get_by_role("slider").press("Home")
+    expect(said).to_contain_text("At character 1, “a”")
 
 
 def test_a_curve_is_drawn_with_one_stroke_and_with_the_keyboard(open_notebook):
