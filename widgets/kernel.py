@@ -37,6 +37,8 @@ class Loaded:
         shell.configurables.append(self.switches)
         self.panels = Panels(shell)
         self.panels.install()
+        shown = shell.display_formatter.ipython_display_formatter
+        shown.for_type_by_name("minigrad.course.result", "Comparison", _with_ticks)
         record_lines(True)
         # These very functions: %autoreload may make others of their names.
         self.listeners = {"pre_run_cell": self._before_a_cell, "post_run_cell": _after_a_cell}
@@ -76,6 +78,10 @@ class Loaded:
         self.switches.remove()
         self.shell.configurables[:] = [c for c in self.shell.configurables if c is not self.switches]
         self.panels.remove()
+        shown = self.shell.display_formatter.ipython_display_formatter
+        shown.deferred_printers.pop(("minigrad.course.result", "Comparison"), None)
+        if comparison := getattr(sys.modules.get("minigrad.course.result"), "Comparison", None):
+            shown.type_printers.pop(comparison, None)
         if checking := sys.modules.get("minigrad.course.checking"):
             checking.check.where = checking.check.cells = None
             sys.modules["minigrad.course.drivers.ch05"].watcher = None  # type: ignore[attr-defined]
@@ -95,6 +101,12 @@ def _film(model: Any, points: Any, labels: Any) -> Any:
     from .film.view import shown  # not before a network learns
 
     return shown(model, points, labels)
+
+
+def _with_ticks(comparison: Any) -> None:
+    from .ticks import show  # not before an explanation is compared
+
+    show(comparison)
 
 
 def _fault_in_words(answer: Any) -> str:

@@ -10,6 +10,7 @@ widget state is needed.
 from __future__ import annotations
 
 import re
+import uuid
 from html import escape, unescape
 from typing import Any
 
@@ -85,6 +86,14 @@ class Stored:
         """Has the live view something to step, slide or press?"""
         return True
 
+    _shown = ""  # the id of the output with the stored picture
+
+    def store_again(self, svg: str | None, text: str, html: str | None = None) -> None:
+        """Put what the view shows now in the place of the stored picture: a curve that was drawn, boxes that were ticked."""
+        if self._shown:
+            data = {"text/plain": text, "text/html": still(svg, text, html, self.wide_picture(), self.moves())}
+            publish_display_data(data, transient={"display_id": self._shown}, update=True)
+
     def _ipython_display_(self) -> None:
         bundle = self._repr_mimebundle_()  # type: ignore[attr-defined]
         data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
@@ -92,6 +101,7 @@ class Stored:
         rest: dict[str, Any] = {mime: value for mime, value in data.items() if mime not in (WIDGET, SVG)}
         wide = self.wide_picture()
         rest["text/html"] = still(data.get(SVG), data.get("text/plain", ""), data.get("text/html"), wide, self.moves())
-        publish_display_data(rest, metadata)
+        self._shown = uuid.uuid4().hex
+        publish_display_data(rest, metadata, transient={"display_id": self._shown})
         if live:
             publish_display_data(live, metadata)

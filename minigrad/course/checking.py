@@ -34,7 +34,7 @@ from .guard import run, run_probes
 from .judge import GLYPH, OFF, Line, Verdict, compare, judge, wanted
 from .plain import describe, plain
 from .raised import error_sentence
-from .result import Note, Result
+from .result import Comparison, Note, Result
 from .symptoms import choices_of
 
 _MISSING = object()
@@ -123,7 +123,9 @@ class Check:
             else unwritten(ex, answer)
         )
         hint = self._hint(ex, answer, verdict)
-        if missing and verdict.mistake not in {wrong.name for wrong in ex.bank}:
+        if missing and verdict.mistake in {wrong.name for wrong in ex.bank}:
+            missing = ""  # what is written already has a mistake that the hint explains
+        elif missing:
             hint = ""  # a missing part explains more than its symptoms
         elif f"def {missing.strip('`')}(" not in ex.stub:
             missing = ""  # a reflected form: the hint names the one that is needed first
@@ -398,10 +400,13 @@ class Check:
                 "Write two sentences between the quotes, and run the cell. Then compare.",
             )
         weak = "\n".join(f"“{answer}” {lacks}" for answer, lacks in one.weak)
-        return Note(
+        entry = f"explain {chapter}"
+        return Comparison(
             f"{chapter}: compare. Tick the ideas that your text has.",
             f"One good answer: “{one.good}”\nThree weaker ones:\n{weak}",
             ticks=one.ideas,
+            ticked=tuple(progress.load()[0].get(entry, {}).get("ticks", ())),
+            entry=entry,
         )
 
     # ---- the learner's own code, in later chapters ----
@@ -470,6 +475,8 @@ class Check:
                 self._reference[ex.id] = ex.load(ex.solution)
             entry = self._reference[ex.id]
             until = "you have kept your own" if ex.reused else "yours passes"
+            if not ex.reused and progress.load()[0].get(ex.id, {}).get("passed"):
+                until = "yours has run and passed its check in this kernel, too"
             where = f"the course's ({complaint})" if complaint else f"the course's, until {until}"
             self._lend(entry, ex)
         return entry, where

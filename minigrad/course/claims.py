@@ -29,7 +29,7 @@ class Claim:
     @property
     def metadata(self) -> dict[str, dict[str, Any]]:
         """For the metadata of the output that shows the verdict."""
-        data = {"exercise": self.exercise, "score": self.score, "program": self.program}
+        data = {"exercise": self.exercise, "score": float(self.score), "program": self.program}
         return {NAME: {**data, "code": _code(data)}}
 
 
@@ -42,15 +42,14 @@ def read_claim(metadata: Any) -> Claim | None:
     result = metadata.get(NAME) if isinstance(metadata, dict) else None
     if not isinstance(result, dict):
         return None
-    data = {name: result.get(name) for name in ("exercise", "score", "program")}
-    right = isinstance(data["score"], (int, float)) and all(
-        isinstance(data[name], str) for name in ("exercise", "program")
-    )
-    if not right or not hmac.compare_digest(
-        _code(data), str(result.get("code", "")).encode("ascii", "replace").decode()
-    ):
+    data: dict[str, Any] = {name: result.get(name) for name in ("exercise", "score", "program")}
+    right = isinstance(data["score"], (int, float)) and 0 <= data["score"] <= 1
+    if not right or not all(isinstance(data[name], str) for name in ("exercise", "program")):
         return None
-    return Claim(**data)  # type: ignore[arg-type]
+    data["score"] = float(data["score"])  # JupyterLab saves 1.0 as 1
+    if not hmac.compare_digest(_code(data), str(result.get("code", "")).encode("ascii", "replace").decode()):
+        return None
+    return Claim(**data)
 
 
 def fingerprint(source: str) -> str:

@@ -38,7 +38,7 @@ QUESTIONS: dict[str, Explain] = {
          ("The weight had requires_grad=False.", "It had True. What was missing was the way to it.")),
     ),
     "03": Explain(
-        "There are 2³⁰ paths, and 60 visits are enough. How can both be true?",
+        "There are 2³⁰ paths, and 60 edges are enough. How can both be true?",
         ("contributions are added up at a node", "the sum is passed on once"),
         "Each node adds up what arrives over all paths and passes the sum on once. So the work grows with the number of edges, not with "
         "the number of paths.",

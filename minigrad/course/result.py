@@ -143,7 +143,6 @@ class Note:
     code: str = ""
     rows: tuple[tuple[str, ...], ...] = field(default=())  # the first row is the header
     folded: str = ""  # an answer that opens with a click
-    ticks: tuple[str, ...] = ()  # boxes to tick, which nobody else sees
 
     def __repr__(self) -> str:
         parts = [self.head]
@@ -152,9 +151,8 @@ class Note:
             parts += [
                 "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in self.rows
             ]
-        parts += [f"☐ {text}" for text in self.ticks] + [f"The answer, upside down: {self.folded[::-1]}"] * bool(
-            self.folded
-        )
+        parts += self._boxes_as_text()
+        parts += [f"The answer, upside down: {self.folded[::-1]}"] if self.folded else []
         parts += [part for part in (self.code.rstrip(), self.body) if part]
         return "\n".join(parts)
 
@@ -167,7 +165,7 @@ class Note:
                 for row in self.rows[1:]
             )
             inner += f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-        inner += "".join(f'<div><label><input type="checkbox"> {_code_html(text)}</label></div>' for text in self.ticks)
+        inner += self._boxes()
         inner += f"<details><summary>The answer</summary>{_code_html(self.folded)}</details>" if self.folded else ""
         inner += f"<pre>{escape(self.code.rstrip())}</pre>" if self.code else ""
         inner += "".join(f"<div>{_code_html(line)}</div>" for line in self.body.split("\n")) if self.body else ""
@@ -175,3 +173,26 @@ class Note:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+    def _boxes(self) -> str:
+        return ""
+
+    def _boxes_as_text(self) -> list[str]:
+        return []
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Note):
+    """A learner's explanation beside others, with boxes for the ideas that it has. Nobody else sees them; widgets/ticks.py keeps them."""
+
+    ticks: tuple[str, ...] = ()
+    ticked: tuple[int, ...] = ()  # the places of those that are ticked
+    entry: str = ""  # of the progress file
+
+    def _boxes(self) -> str:
+        checked = [" checked" * (k in self.ticked) for k in range(len(self.ticks))]
+        rows = zip(checked, self.ticks, strict=True)
+        return "".join(f'<div><label><input type="checkbox"{on}> {_code_html(text)}</label></div>' for on, text in rows)
+
+    def _boxes_as_text(self) -> list[str]:
+        return [f"{'☑' if k in self.ticked else '☐'} {text}" for k, text in enumerate(self.ticks)]

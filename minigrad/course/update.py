@@ -113,20 +113,26 @@ def with_answers(content: bytes, mine: bytes) -> tuple[bytes, list[str]]:
         book, cells = read_notebook(mine), json.loads(mine)["cells"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return content, []
-    published = "\n".join("".join(cell["source"]) for cell in nb["cells"])
-    carried = []
+    tagged = {cell["metadata"].get("minigrad", {}).get("exercise") for cell in nb["cells"]}
+    answers = {
+        id: answer for id in tagged if id in exercises and (answer := find_answer(exercises[id], book)) and answer.tried
+    }
+    known = "\n".join(
+        ["".join(cell["source"]) for cell in nb["cells"]] + [answer.source for answer in answers.values()]
+    )
+    carried, texts = [], []
     for cell in nb["cells"]:
         id = cell["metadata"].get("minigrad", {}).get("exercise")
-        answer = find_answer(exercises[id], book) if id in exercises else None
-        if answer is None or not answer.tried:
+        if (answer := answers.get(id)) is None:
             if cell["cell_type"] == "code" and (id := _with_words(cell, cells)):
                 carried.append(id)
             continue
-        helpers = [text.strip() for text in answer.helpers if text.strip() not in published]
+        helpers = [text.strip() for text in answer.helpers if text.strip() not in known]
+        texts += [*helpers, answer.source]
         cell["source"] = "\n\n\n".join([*helpers, _as_written(answer.source, cells).strip()])
         carried.append(id)
     _bring_outputs(nb["cells"], cells)
-    carried += [INSERTED] * _bring_inserted(nb["cells"], cells)
+    carried += [INSERTED] * _bring_inserted(nb["cells"], cells, "\n".join(texts))
     return (json.dumps(nb, ensure_ascii=False, indent=1) + "\n").encode(), carried
 
 
@@ -188,20 +194,19 @@ def _key(cell: dict[str, Any]) -> str:
     return f"{call[0]} {call[1]} {ast.unparse(call[2])}" if call else source
 
 
-def _bring_inserted(new: list[dict[str, Any]], old: list[dict[str, Any]]) -> int:
+def _bring_inserted(new: list[dict[str, Any]], old: list[dict[str, Any]], carried: str) -> int:
     """Put the cells that the learner inserted behind the cells that they stood behind. Returns how many. Jupyter gives a new cell a random
-    id, and the course's cells have ids of their own."""
+    id, and the course's cells have ids of their own. carried: the answers that have come along, which may have been in such a cell."""
     published = {cell["id"]: k for k, cell in enumerate(new)}
     random = any(
         re.fullmatch(RANDOM, id) for id in published
     )  # a chapter with such ids of its own: a long one is still a learner's
-    text = "\n".join("".join(cell["source"]) for cell in new)
     behind, inserted = -1, []
     for cell in old:
         id, source = cell.get("id", ""), "".join(cell["source"]).strip()
         if id in published:
             behind = published[id]
-        elif re.fullmatch(RANDOM, id) and (len(id) > 8 or not random) and source and source not in text:
+        elif re.fullmatch(RANDOM, id) and (len(id) > 8 or not random) and source and source not in carried:
             inserted.append((behind, cell))
     for place, cell in reversed(inserted):
         new.insert(place + 1, cell)

@@ -109,7 +109,7 @@ def test_the_learners_loops(open_notebook):
         [cells["c07-setup"], cells["c07-sum"], *solved, cells["c07-07b-loops"], cells["c07-curves-open"]]
     ).run_all()
     assert nb.cell_errors() == []
-    expect(nb.page.locator(".mg-two-loops")).to_contain_text("✓ your train: the same numbers in all 2 steps")
+    expect(nb.page.locator(".mg-two-loops")).to_contain_text("✓ your train: the same numbers in all 30 steps")
     expect(nb.cell(5).locator("svg.plot")).to_contain_text("momentum 0 reaches the lowest loss")
     for theme in nb.themes():
         nb.shot(f"chapter-07-momentum-{theme}", nb.cell(5))

@@ -4,6 +4,8 @@ What lives here: what holds for all of them. What does not: working a single les
 (tests/widgets/test_lessons_*.py).
 """
 
+import json
+
 import pytest
 from playwright.sync_api import expect
 
@@ -114,3 +116,28 @@ def test_a_curve_is_drawn_with_one_stroke_and_with_the_keyboard(open_notebook):
     for theme in ("light", "dark"):
         nb.theme(theme)
         nb.shot(f"draw-shown-{theme}", lesson)
+
+
+def test_what_was_drawn_and_ticked_is_in_the_saved_notebook(open_notebook, lab_root):
+    nb = open_notebook([
+        "%load_ext minigrad\nfrom minigrad.course import check\nfrom widgets.lessons import draw",
+        "draw([1, 2, 3], lambda: [1, 4, 9], high=10, xlabel='x', ylabel='height')",
+        "check.explain('05', 'Its gradient is a sum over all of its uses, and earlier it would pass on only a part.')",
+    ]).run_all()  # fmt: skip
+    lesson = nb.cell(1).locator(".mg-lesson-root:visible")
+    lesson.get_by_role("slider").first.press("Home")
+    expect(lesson).to_contain_text("yours")
+    lesson.get_by_role("button", name="Show what happens").click()
+    expect(lesson).to_contain_text("it is")
+    box = nb.cell(2).get_by_role("checkbox", name="the gradient is a sum over all uses")
+    box.check()
+    nb.wait_idle()
+    nb.shot("explained", nb.cell(2))
+    nb.command("docmanager:save")
+    saved = json.loads((lab_root / nb.path).read_text("utf-8"))["cells"]
+    drawn = "".join("".join(output["data"].get("text/html", "")) for output in saved[1]["outputs"])
+    assert "it%20is" in drawn or "it is" in drawn
+    compared = "".join("".join(output["data"].get("text/html", "")) for output in saved[2]["outputs"])
+    assert compared.count("<input") == 2 and compared.count(" checked") == 1
+    nb.python('get_ipython().run_cell(\'again = check.explain("05", "one two three four five six seven")\')')
+    assert nb.python("print(again.ticked)") == "(0,)"

@@ -371,6 +371,25 @@ def test_inserted_cells_stay_behind_the_cell_that_they_followed(command, older, 
     assert ids[ids.index("c02-a") :][:3] == ["c02-a", long, short] and "5d5d5d5d" not in ids and "c02-old" not in ids
 
 
+def test_an_answer_that_uses_another_answer_comes_along_alone(command, older, tmp_path):
+    engine = exercises["05.a"].solution.replace("class Value", "import os  # mine\n\n\nclass Value", 1)
+    fit = exercises["05.c"].solution.replace("def fit", "# mine\ndef fit", 1)
+    older(MOONS, answer("05.a", engine))
+    older(MOONS, answer("05.b", exercises["05.b"].solution))
+    older(MOONS, answer("05.c", fit))
+    kept = {"cell_type": "code", "id": "0b8a6c1e-3f7d-4d2a-9c55-1e2f3a4b5c6d", "metadata": {}, "outputs": [], "execution_count": 4,
+            "source": 'check.keep("05.b")'}  # fmt: skip
+    older(MOONS, lambda cells: cells.append(kept))
+    assert "with your answers to 05.a, 05.b and 05.c and the 1 cell that you had inserted" in command(
+        "course", "--update"
+    )
+    cells = json.loads((tmp_path / "course" / MOONS).read_text("utf-8"))["cells"]
+    sources = {cell["metadata"].get("minigrad", {}).get("exercise"): "".join(cell["source"]) for cell in cells}
+    assert (
+        sources["05.a"] == engine.strip() and sources["05.c"] == fit.strip() and cells[-1]["source"] == kept["source"]
+    )
+
+
 def test_a_chapter_without_a_new_edition_is_left_alone(command, tmp_path):
     command("course")
     path = tmp_path / "course" / MOONS

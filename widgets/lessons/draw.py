@@ -18,6 +18,7 @@ from .kit import Entry, Field, Figure, Given, action, lesson
 from .lesson import label, number, svg, tag
 
 LEFT, RIGHT, TOP, BOTTOM = 84.0, 620.0, 18.0, 250.0
+EDGE = 60.0  # a stroke may begin beside the axis
 STEPS = 100  # places from the bottom of the picture to its top
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -57,6 +58,7 @@ class draw(Figure):
     log: Any = Given(False)
     drawn: Any = Given(None)
     names: Sequence[str] = ()
+    keeps = True
     touched = False  # whether anything was drawn
     heights: list[float] | None = None  # the real ones, once the button was pressed
 
@@ -177,8 +179,8 @@ class draw(Figure):
             "step": (self.high - self.low) / STEPS,
         }
         if self.heights is None:
-            out += tag("rect", x=LEFT - 12, y=TOP, width=RIGHT - LEFT + 24, height=BOTTOM - TOP, style="fill:transparent;cursor:crosshair",
-                       data_draw=json.dumps(board), data_edge=12)  # fmt: skip
+            out += tag("rect", x=LEFT - EDGE, y=TOP, width=RIGHT - LEFT + 2 * EDGE, height=BOTTOM - TOP, data_draw=json.dumps(board),
+                       data_edge=EDGE, style="fill:transparent;cursor:crosshair")  # fmt: skip
         return svg(690, BOTTOM + 54, out, self.sentence())
 
     def _ticks(self) -> list[float]:

@@ -408,6 +408,7 @@ class Figure:
     presets: dict[str, dict[str, Any]] = {}  # buttons that set several fields at once
     last = END  # the figure's last moment, where it has Moments
     space: dict[str, Any] | None = None  # the caller's variables, for a figure that starts with {}
+    keeps = False  # is what its buttons show worth keeping in the notebook?
     busy = False  # true during an animation: screen readers then announce nothing
     view: LessonView | None = None  # where it is shown
     film: dict[str, Any] = {}  # frames.py
@@ -549,6 +550,8 @@ class LessonView(Fronted):
         figure = copy.copy(figure)
         button["run"](figure)
         self._show(figure)
+        if figure.keeps:
+            self.store_again(self.picture(), self.text())
 
     def _show(self, figure: Figure, problem: str = "") -> None:
         before, self.figure = self.figure, figure

@@ -114,8 +114,10 @@ def first_fault(answer: Callable) -> LessonView | None:
 
 
 def fault_in_words(answer: Callable) -> str:
-    """The first mistake in one sentence, "" if there is none. `check` uses it for mistakes that are not in the exercise's bank."""
-    return next((observed.verdict for _, observed in _wrong_on(*_engine_of(answer))), "")
+    """The first mistake in one sentence, with the program that shows it, "" if there is none. `check` uses it for mistakes that are not in
+    the exercise's bank."""
+    name, observed = next(_wrong_on(*_engine_of(answer)), ("", None))
+    return f"In the program “{name}” of %where: {observed.verdict}" if observed else ""
 
 
 def _engine_of(answer: Callable) -> tuple[Any, Callable | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...words import plural
 from .. import drivers
 from ..exercise import Exercise, Fresh, Hints, Kind, Probe, Wrong, about, ask, but
 
@@ -130,7 +131,7 @@ def _the_shape(got, *_):
         return "one of the two leaves is not in it" if leaves else "neither p nor q is in it"
     edges = sum(map(len, parents))
     if (operations, edges) != (5, 9):
-        return f"it has {operations} operations and {edges} edges"
+        return f"it has {plural(operations, 'operation')} and {plural(edges, 'edge')}"
     wanted = ["leaf" if not of else "operation" for of in SHAPE]
     return (
         None
