@@ -227,7 +227,7 @@ def short_count(node: Node) -> str:
 
 
 _SIGNS = {"*": "×", "-": "−", "/": "÷", "**": "power", "neg": "−", "mul": "×", "add": "+", "sub": "−", "div": "÷", "pow": "power",
-          "mm": "@", "matmul": "@"}  # fmt: skip
+          "mm": "@", "matmul": "@", "copy_slices": "written"}  # fmt: skip
 
 
 def computes(node: Node) -> str:
@@ -236,8 +236,18 @@ def computes(node: Node) -> str:
         return node.get("function") or node["expr"]
     if node["kind"] != "operation":
         return "constant" if node["kind"] == "constant" else node["expr"] or "input"
-    if node["named"] or re.fullmatch(r"v\d+|[^\W\d]\w*[₁-₉][₀-₉]*", node["label"]):  # v1; h₁
+    if _is_name(node):
         return node["expr"]
+    return _sign(node)
+
+
+def _is_name(node: Node) -> bool:
+    """Is an operation's label a name, such as v1 or h₁, and not its formula?"""
+    return bool(node["named"] or re.fullmatch(r"v\d+|[^\W\d]\w*[₁-₉][₀-₉]*", node["label"]))
+
+
+def _sign(node: Node) -> str:
+    """An operation's sign, or its name."""
     op = node.get("function") or node["op"]
     return _SIGNS.get(op, op)
 
@@ -321,7 +331,11 @@ def _slim(node: Node, name: str) -> Card:
     least = 36.0 if constant else SLIM_TENSOR_MIN if tall(node) else SLIM_MIN
     width = min(most, max(least, 2 * SLIM_PAD + NAME_CHAR * len(name)))
     name, sign = shorten(name, int((width - 2 * SLIM_PAD + 0.1) / NAME_CHAR)), STALE[:1] if stale(node) else ""
-    width += 16.0 if sign else 0.0
+    if not sign and node["kind"] == "operation" and _is_name(node):
+        sign = _sign(node)
+        width = max(width, 2 * SLIM_PAD + NAME_CHAR * len(name) + TEXT_GAP + EXPR_CHAR * len(sign))
+    else:
+        width += 16.0 if sign else 0.0
     return Card(
         id=node["id"], x=0, y=0, w=round(width, 1), h=LOW if constant else SLIM, name=name, expr=sign, slim=True
     )

@@ -173,7 +173,7 @@ def test_a_view_says_of_what_and_which_version():
 def displayed(monkeypatch):
     """The HTML that a notebook stores of a view."""
     shown = []
-    monkeypatch.setattr(stored, "publish_display_data", lambda data, metadata=None: shown.append(data))
+    monkeypatch.setattr(stored, "publish_display_data", lambda data, metadata=None, **_: shown.append(data))
 
     def html(view):
         shown.clear()
