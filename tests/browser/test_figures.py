@@ -267,7 +267,7 @@ def test_a_slider_moves_a_number_and_the_figure_follows(figure):
     card = page.locator('.mg-fm-figure .mg-fm-branch[aria-label^="loss,"]')
     words, cells = card.get_attribute("aria-label"), sheet(page, "w").inner_html()
     slider = page.locator(".mg-fm-slide input")
-    expect(page.locator(".mg-fm-slide")).to_contain_text("which is w.grad[1, 1]")
+    expect(page.locator(".mg-fm-slide")).to_contain_text("what backward() adds to w.grad[1, 1]")
     home = slider.input_value()
     slider.fill("1")
     expect(card).not_to_have_attribute("aria-label", words)

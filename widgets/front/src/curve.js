@@ -54,5 +54,5 @@ function sentence(grad, slope) {
   if (slope === null) return [h("div", { class: "mg-soft" }, "the slope comes with the backward pass")];
   if (!Number.isFinite(slope)) return [];
   const value = h("b", { class: "mg-curve-slope" }, fmt(slope));
-  return [h("div", { class: "mg-soft" }, "the tangent’s slope is ", value, `, which is ${grad}`)];
+  return [h("div", { class: "mg-soft" }, "the tangent’s slope is ", value, `, what backward() adds to ${grad}`)];
 }

@@ -35,7 +35,7 @@ export function networkSentence(network, { trace, current }, s) {
   if (current.kind === "seed") return `**The gradient of ${name(current.node)} starts at 1:** how fast it changes with itself.`;
   const to = current.edge === null ? 0 : trace.edges[current.edge].source;
   if (to === 0)
-    return `**${name(current.node)} has its gradients:** each weight gets the gradient of its neuron, times the input it was multiplied by.`;
+    return `**${name(current.node)} has its gradients:** each weight gets the gradient of its neuron × the neuron’s slope × the input it was multiplied by.`;
   if (parts[to] === "error") return `**${name(current.node)} passes ${fmt(errorGrad)} back to ${plan.error}** of ${seen}.${each}`;
   const sent = list(of(grads, to));
   if (part === "error" || part === "loss") return `**${name(current.node)} passes ${sent} back to ${name(to)}.**${each}`;
