@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import math
 import re
 import sys
 from collections import Counter
@@ -333,7 +334,7 @@ def _slim(node: Node, name: str) -> Card:
     name, sign = shorten(name, int((width - 2 * SLIM_PAD + 0.1) / NAME_CHAR)), STALE[:1] if stale(node) else ""
     if not sign and node["kind"] == "operation" and _is_name(node):
         sign = _sign(node)
-        width = max(width, 2 * SLIM_PAD + NAME_CHAR * len(name) + TEXT_GAP + EXPR_CHAR * len(sign))
+        width = float(math.ceil(max(width, 2 * SLIM_PAD + NAME_CHAR * len(name) + TEXT_GAP + EXPR_CHAR * len(sign))))
     else:
         width += 16.0 if sign else 0.0
     return Card(
