@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import math
+import os
 import re
 import sys
 from collections import Counter
