@@ -227,35 +227,36 @@ def _wire(d: str, v: float, most: float, *, back: bool, idle: bool, dense: bool 
 def _wires(plan: Plan, numbers: Numbers, sample: int, at: Geometry, now: _Progress) -> tuple[list[str], list[str]]:
     """The wires, and sentences about those that are not drawn."""
     column = {i: c for c, of in enumerate(plan["columns"]) for i in of["cells"]}
-    by: list[list[tuple[float, int, float]]] = [[] for _ in plan["columns"]]
+    by: list[list[tuple[float, int, float, bool]]] = [[] for _ in plan["columns"]]
     for i, wire in enumerate(plan["wires"]):
         c = column[wire["target"]]
         v = math.nan if wire["parameter"] < 0 else float(numbers.parameters[wire["parameter"]])
-        if str(c) in now.sent:
+        # a plain number is passed nothing
+        passes = str(c) in now.sent and not math.isnan(numbers.grads[sample, wire["source"]])
+        if passes:
             v *= float(numbers.deltas[sample, wire["target"]])
-        by[c].append((abs(v) if math.isfinite(v) else 0.0, i, v))
+        by[c].append((abs(v) if math.isfinite(v) else 0.0, i, v, passes))
     out: list[str] = []
     notes = []
     for c, result in enumerate(by):
-        most = max((size for size, *_ in result), default=0.0)
-        back = str(c) in now.sent
-        idle = not back if now.back else str(c) not in now.known
-        bundles: dict[tuple[float, bool], list[str]] = {}  # of many wires, those that look alike are one path
-        for size, i, v in sorted(result)[-WIRES:]:
-            wire = plan["wires"][i]
+        mosts = [max((size for size, *_, way in result if way == passes), default=0.0) for passes in (False, True)]
+        idle = str(c) not in now.known
+        bundles: dict[tuple[float, bool, bool], list[str]] = {}  # of many wires, those that look alike are one path
+        for size, i, v, passes in sorted(result)[-WIRES:]:
+            most, wire = mosts[passes], plan["wires"][i]
             if at.hidden(c) and at.hidden(column[wire["source"]]):
                 continue
             x1, x2 = at.x[column[wire["source"]]] + _half(at, column[wire["source"]]), at.x[c] - _half(at, c)
-            plain = wire["parameter"] < 0 and not back
+            plain = wire["parameter"] < 0 and not passes
             d = _curve(x1, at.y[wire["source"]], x2, at.y[wire["target"]])
             if len(result) > DENSE:
                 level = math.floor(LEVELS * size / most + 0.5) if most > 0 else 0
-                bundles.setdefault(((-level if v < 0 else level) / LEVELS, plain), []).append(d)
+                bundles.setdefault(((-level if v < 0 else level) / LEVELS, plain, passes), []).append(d)
             else:
-                out.append(_wire(d, v, most, back=back, idle=idle, plain=plain))
+                out.append(_wire(d, v, most, back=passes, idle=not passes if now.back else idle, plain=plain))
         out += [
-            _wire("".join(ways), v, 1, back=back, idle=idle, dense=True, plain=plain)
-            for (v, plain), ways in bundles.items()
+            _wire("".join(ways), v, 1, back=passes, idle=not passes if now.back else idle, dense=True, plain=plain)
+            for (v, plain, passes), ways in bundles.items()
         ]
         if len(result) > WIRES:
             words = f"the {WIRES} strongest of {len(result)} wires"

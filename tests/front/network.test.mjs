@@ -85,7 +85,10 @@ test("forward there are no dashes; the sweep back colours the wires of each laye
   model.set("step", 10); // the last layer has sent
   assert.equal(all(".mg-net-wire.mg-net-bwd").length, 4 + 2);
   model.set("step", 12);
-  assert.equal(all(".mg-net-wire.mg-net-bwd").length, 32 + 2);
+  assert.equal(all(".mg-net-wire.mg-net-bwd").length, 4 + 16 + 2, "the inputs are plain numbers: nothing is passed to them");
+  assert.equal(all(".mg-net-wire:not(.mg-net-bwd)").length, 12);
+  view.store.set({ wires: "grads" });
+  assert.equal(all(".mg-net-wire.mg-net-bwd").length, 32 + 2, "their weights have gradients");
   const text = view.shell.say.textContent;
   assert.match(text, /^layers\[0\] has its gradients/);
 });
@@ -304,13 +307,32 @@ test("a wire says what it is when the mouse comes to it", () => {
 test("only a network going back has two readings of its wires", () => {
   const { model, view, body } = open({ step: 12 });
   const choice = body.querySelector(".mg-choice");
-  assert.ok(!choice.hidden);
+  const later = () => choice.classList.contains("mg-later"); // not seen, but what is below stays where it is
+  assert.ok(!choice.hidden && !later());
   model.set("step", 2);
-  assert.ok(choice.hidden);
+  assert.ok(!choice.hidden && later());
   model.set("step", 12);
   view.state.network = null;
   view.network.draw();
   assert.ok(choice.hidden);
+});
+
+test("a sweep begins at the first press, also while the network plays", () => {
+  const { view } = open({ step: 0 });
+  view.timeline.bar.play.click();
+  assert.ok(view.timeline.playing);
+  view.timeline.sweep.click();
+  assert.equal(view.state.step, view.state.total); // at once, where no movement is wished for
+  assert.ok(!view.timeline.playing);
+});
+
+test("without a kernel there is no way to all operations, before a neuron was open and after", () => {
+  const { view, press } = open({ step: 6, standalone: true });
+  const offered = () => /all operations/.test(view.shell.path.textContent);
+  assert.equal(offered(), false);
+  view.columns.look(5);
+  press("Escape");
+  assert.equal(offered(), false);
 });
 
 test("every weight can be put on the slider by keyboard", () => {

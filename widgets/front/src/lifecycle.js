@@ -74,6 +74,7 @@ export class Lifecycle {
     view.store.set({ alive: false });
     view.shell.root.classList.add("mg-gone");
     view.inputs.place();
+    view.network.way();
   }
 
   #sized() {

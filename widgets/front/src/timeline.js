@@ -14,6 +14,7 @@ const LONGEST = 5000;
 
 export class Timeline {
   #timer = 0;
+  #sweeps = false; // is what plays a sweep?
 
   /** @param {View} view */
   constructor(view) {
@@ -58,16 +59,17 @@ export class Timeline {
     return this.playing ? Math.max(1, this.bar.pace) : 1;
   }
 
-  /** The whole backward pass in one go; another press, or any other button, stops it. */
+  /** The whole backward pass in one go; another press, or any other button, stops it; pressed while all is played, it sweeps at once. */
   sweepBack() {
     const { view } = this;
-    const going = this.playing;
+    const going = this.playing && this.#sweeps;
     this.stop();
     if (going) return;
     const { forward, total, step } = view.state;
     if (step < forward || step >= total) view.go(forward);
     if (view.calm.matches) return view.go(total);
     this.bar.playing(true);
+    this.#sweeps = true;
     this.#timer = window.setInterval(() => {
       if (view.state.step >= view.state.total) this.stop();
       else view.go(view.after("next"));
@@ -83,6 +85,7 @@ export class Timeline {
   stop() {
     clearInterval(this.#timer);
     this.#timer = 0;
+    this.#sweeps = false;
     this.bar.playing(false);
   }
 

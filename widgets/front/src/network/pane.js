@@ -299,6 +299,7 @@ export class NetworkPane {
       ["pos", "positive weight; thick is large"],
       ["neg", "negative weight: a rail"],
       ["bwd", "what flows back"],
+      ["ring", "ring: the gradient of a neuron’s output; thick is large"],
     ].map(([kind, text]) => h("span", { class: `mg-net-key mg-net-key-${kind}` }, text));
     const fold = h("details", open ? { open: "" } : {}, h("summary", {}, "the same as a table"), table);
     fold.append(this.inside);
@@ -339,7 +340,8 @@ export class NetworkPane {
     this.#frame = frame;
     if (this.#drawn !== this.#place) this.way();
     const { plan } = network;
-    this.choice.hidden = !frame.back;
+    this.choice.hidden = false;
+    this.choice.classList.toggle("mg-later", !frame.back); // its room stays, so that the buttons below do not move
     for (const { way, b } of this.ways) b.setAttribute("aria-pressed", String(way === wires));
     const one = network.sample(sample);
     const inputs = plan.columns[0].cells.slice(0, 4).map((i) => short(one.values[i]));

@@ -215,7 +215,7 @@ export class NetworkScene {
   /** @param {Geometry} at @param {Progress} done */
   #drawWires(at, done) {
     const { plan, weights, weightGrads } = this.network;
-    const { deltas } = this.sample;
+    const { deltas, grads } = this.sample;
     const columnOf = new Map(plan.columns.flatMap((column, c) => column.cells.map((i) => /** @type {[number, number]} */ ([i, c]))));
     const { sample, wires } = this.view.state;
     const sends = wires === "sends";
@@ -233,18 +233,20 @@ export class NetworkScene {
       const of = [at, this.network, back, idle, moving, back && wires, back && sample, this.pointed, this.open];
       this.#part(`wires${c}`, of, () => {
         const found = all.map((i) => {
-          const { parameter, target } = plan.wires[i];
+          const { parameter, source, target } = plan.wires[i];
           const weight = parameter < 0 ? NaN : weights[parameter];
-          const v = !back ? weight : sends ? weight * deltas[target] : parameter < 0 ? NaN : weightGrads[parameter];
-          return { i, v, size: Number.isFinite(v) ? Math.abs(v) : 0 };
+          const passes = back && !(sends && Number.isNaN(grads[source])); // a plain number is passed nothing
+          const v = !passes ? weight : sends ? weight * deltas[target] : parameter < 0 ? NaN : weightGrads[parameter];
+          return { i, v, size: Number.isFinite(v) ? Math.abs(v) : 0, passes };
         });
-        const most = found.reduce((m, x) => Math.max(m, x.size), 0);
+        const mosts = [false, true].map((way) => found.reduce((m, x) => (x.passes === way ? Math.max(m, x.size) : m), 0));
         const shown = found.sort((a, b) => a.size - b.size).slice(-WIRES);
         /** @type {[number, Attributes][]} */
         const hits = []; // in the order of the plan, so that none moves when the order of the strengths changes
-        /** Wires that look alike, in the order of their strength. @type {Map<string, {ways: string[], v: number, dim: boolean, plain: boolean}>} */
+        /** Wires that look alike, in the order of their strength. @type {Map<string, {ways: string[], v: number, dim: boolean, plain: boolean, back: boolean}>} */
         const bundles = new Map();
-        for (const { i, v, size } of shown) {
+        for (const { i, v, size, passes } of shown) {
+          const most = mosts[Number(passes)];
           const { source, target, parameter } = plan.wires[i];
           if (at.hidden[c] && at.hidden[columnOf.get(source) ?? 0]) continue;
           const way = () => {
@@ -257,18 +259,25 @@ export class NetworkScene {
           const d = this.#ways[i];
           const behind = this.open >= 0 && c === this.#openColumn && target !== this.open;
           const dim = behind || (this.pointed >= 0 && this.pointed !== source && this.pointed !== target);
-          const plain = parameter < 0 && !back;
+          const plain = parameter < 0 && !passes;
           if (dense) {
             const level = most > 0 ? Math.round((LEVELS * Math.min(size, most)) / most) : 0;
-            const key = `d${c}.${v < 0 ? -level : level}${plain ? "p" : ""}${dim ? "d" : ""}`;
-            const alike = bundles.get(key) ?? { ways: [], v: (v < 0 ? -level : level) / LEVELS, dim, plain };
+            const key = `d${c}.${v < 0 ? -level : level}${plain ? "p" : ""}${dim ? "d" : ""}${passes ? "b" : ""}`;
+            const alike = bundles.get(key) ?? { ways: [], v: (v < 0 ? -level : level) / LEVELS, dim, plain, back: passes };
             bundles.set(key, alike);
             alike.ways.push(d);
-          } else this.#wire(g, `w${i}`, d, v, most, { back, idle, dim, plain });
+          } else this.#wire(g, `w${i}`, d, v, most, { back: passes, idle: idle || passes !== back, dim, plain });
           if (!dense && parameter >= 0) hits.push([i, { d, class: "mg-net-hit", "data-parameter": parameter }]);
         }
-        for (const [key, { ways, v, dim, plain }] of bundles)
-          this.#wire(g, key, ways.join(""), v, 1, { back, idle, dense, dim, plain, moving });
+        for (const [key, { ways, v, dim, plain, back: passes }] of bundles)
+          this.#wire(g, key, ways.join(""), v, 1, {
+            back: passes,
+            idle: idle || passes !== back,
+            dense,
+            dim,
+            plain,
+            moving: moving && passes,
+          });
         for (const [i, hit] of hits.sort((a, b) => a[0] - b[0])) this.#put(over, `w${i}h`, "path", hit);
       });
       if (all.length > WIRES) {
