@@ -178,6 +178,14 @@ class Finder:
             i = self.parents[i][0]
         return i
 
+    def wider(self, layer: Layer) -> int:
+        """Of the same numbers in several shapes, the one that says which sample a row belongs to."""
+        i = best = layer.out
+        while i != layer.op and self.free(i):
+            i = self.parents[i][0]
+            best = i if len(self.shape(i)) > len(self.shape(best)) else best
+        return best if len(self.shape(best)) > len(self.shape(layer.op)) else layer.op
+
     def depends(self, i: int, on: int) -> bool:
         return bool(self.behind[i] >> on & 1)
 
@@ -450,7 +458,8 @@ class Finder:
         """The leaf that the first turn reads where the second one reads this state; -1 if that is not certain."""
 
         def use(i: int, slot: int) -> tuple[str, int, tuple[int, ...]]:
-            return self.functions[i], slot, tuple(p for p in map(self.peel, self.parents[i]) if self.parameter(p))
+            others = [self.peel(p) for k, p in enumerate(self.parents[i]) if k != slot]
+            return self.functions[i], slot, tuple(p for p in others if self.parameter(p))
 
         reads = {
             use(i, slot) for i in turns[1].operations for slot, p in enumerate(self.parents[i]) if self.peel(p) == state

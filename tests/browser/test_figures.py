@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from minigrad.core import provenance
 from tests.engine.form_programs import HEAD, SEEN, UNSEEN
+from tools.twenty import PROGRAMS as TWENTY
 from widgets import graph
 
 PROGRAMS = {name: code for name, _, code in SEEN + UNSEEN}
@@ -358,3 +359,41 @@ def test_cards_open_whole_a_click_keeps_the_time_and_fit_fits(figure):
     assert not stage.evaluate(scrolled)
     page.get_by_role("button", name="fit the whole graph").click()
     assert stage.evaluate(scrolled)
+
+
+@pytest.mark.parametrize("name", ["06_sequential", "07_cnn", "09_rnn_module", "12_two_blocks", "16_weight_tying"])
+def test_probabilities_have_one_name_and_one_number_and_their_gradient_is_that_of_log_p(figure, name):
+    page = figure(TWENTY[name].split("torch.manual_seed(0)\n", 1)[1])
+    page.locator(".mg-root").press("End")
+    there = sheet(page, "log p")
+    expect(there).to_have_count(1)
+    assert there.locator("[class^=mg-fm-gneg]").count() and not there.locator(".mg-fm-prob").count()
+    expect(page.locator(".mg-fm-figure text", has_text="∂ log p")).to_have_count(1)
+    point(page, there)
+    expect(page.locator(".mg-fm-read")).to_contain_text("∂loss/∂log p[")
+    forward(page)
+    there = sheet(page, "softmax")
+    assert there.locator(".mg-fm-prob").count()
+    point(page, there)
+    read = page.locator(".mg-fm-read")
+    expect(read).to_contain_text("softmax[0, 0] = 0.")
+    said = read.inner_text()
+    box = there.bounding_box()
+    page.mouse.click(box["x"] + 4, box["y"] + 4)
+    expect(page.locator(".mg-fm-drawer .mg-fm-head b")).to_have_text(["softmax"])
+    assert page.locator(".mg-fm-drawer .mg-fm-sum").inner_text()[:5] == said.split("= ")[1][:5]
+    assert "log softmax" not in page.locator(".mg-root").inner_text()
+
+
+def point(page, there):
+    box = there.bounding_box()
+    page.mouse.move(box["x"] + 4, box["y"] + 4)
+
+
+def forward(page):
+    """Back to the end of the forward pass."""
+    page.locator(".mg-root").focus()
+    for _ in range(200):
+        if page.locator(".mg-root").get_attribute("data-phase") == "forward":
+            break
+        page.keyboard.press("ArrowLeft")

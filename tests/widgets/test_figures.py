@@ -12,6 +12,7 @@ from minigrad.core import provenance
 from minigrad.tracing.tensor_trace import TensorRecording
 from minigrad.tracing.trace import to_text
 from tests.engine.form_programs import HEAD, SEEN, UNSEEN
+from tools.twenty import view as program
 from widgets import contract, duel, graph
 from widgets.forms import picture, plan
 from widgets.forms.figures import Figure
@@ -550,3 +551,64 @@ def test_a_branch_of_convolutions_shows_a_plane_of_each_and_channels_are_no_head
                 if box["x"] < s["x"] < box["x"] + box["w"] and box["y"] < s["y"] < box["y"] + box["h"]
             ]
             assert len(inner) == count and {(s["r"], s["c"]) for s in inner} == {(8, 8)}
+
+
+def twenty(name):
+    """The plan of one of the twenty programs."""
+    return json.loads(bytes(program(name, 1280).forms["plan"]))
+
+
+def said(plan, key):
+    return " ".join(stage[key] for stage in plan["stages"])
+
+
+@pytest.mark.parametrize("name", ["08_rnn_by_hand", "09_rnn_module", "10_lstm"])
+def test_a_first_state_that_needs_no_gradient_gets_none_and_inputs_have_the_name_of_the_picture(name):
+    plan = twenty(name)
+    assert "Back through step 1:** the weights' gradient" in said(plan, "wholeback") and "h₀" in said(plan, "wholeback")
+    assert "the gradient of h₁" in said(plan, "wholeback") and "first state is there" not in said(plan, "wholeback")
+    assert "from x₃" in said(plan, "whole") and not [n["name"] for n in plan["nodes"] if n["name"] == "input"]
+
+
+def test_a_first_state_that_needs_a_gradient_gets_one():
+    space = run("""
+Wx, Wh, h0 = torch.randn(3, 5, requires_grad=True), torch.randn(5, 5, requires_grad=True), torch.zeros(5, requires_grad=True)
+xs, h = torch.randn(4, 3), h0
+for t in range(4):
+    h = torch.tanh(xs[t] @ Wx + h @ Wh)
+loss = (h ** 2).sum()
+""")
+    plan = json.loads(bytes(graph(space["loss"], names=space).forms["plan"]))
+    assert "Back through step 1:** the gradient of h₀ is there" in said(plan, "wholeback")
+
+
+def test_both_states_of_an_lstm_are_made_in_a_step():
+    assert "h₃ and c₃ are made from x₃, h₂ and c₂" in said(twenty("10_lstm"), "whole")
+
+
+@pytest.mark.parametrize("name", ["11_transformer_block", "15_residual"])
+def test_nothing_comes_out_of_the_first_branch_if_x_needs_no_gradient(name):
+    first, *_, last = [
+        s["wholeback"] for s in twenty(name)["stages"] if s["group"].startswith("link") and s["wholeback"]
+    ]
+    assert "x needs none" in first and "added to the lane" in last
+    sums = [s["back"] for s in twenty(name)["stages"] if s["role"] == "residual"]
+    assert "twice" not in sums[0] and "twice" in sums[-1]
+
+
+def test_the_sentence_of_a_loss_says_which_bars_are_drawn():
+    say = {name: said(twenty(name), "say") for name in ("06_sequential", "09_rnn_module", "12_two_blocks")}
+    assert "mean of −log p of the 6 targets, the bars." in say["06_sequential"]
+    assert "−log p of the target." in say["09_rnn_module"] and "bars" not in say["09_rnn_module"]
+    assert "all 12 targets; the bars are those of one sample" in say["12_two_blocks"]
+    assert "**logits**, 2 × 6 × 10" in say["12_two_blocks"] and "gpt.head**" not in say["12_two_blocks"]
+
+
+@pytest.mark.parametrize("name", ["11_transformer_block", "13_attention_mask"])
+def test_a_multiple_is_said_in_the_names_of_the_sheets(name):
+    plan = twenty(name)
+    assert not [n for n in plan["nodes"] if re.search(r"v\d", n["name"] + n["expr"])]
+    assert (
+        "**scores = 0.5(q @ kᵀ)**" in said(plan, "say")
+        and len([s for s in plan["stages"] if s["role"] == "scores"]) == 1
+    )

@@ -301,11 +301,7 @@ class Figures:
 
     def wider(self, layer: Layer) -> int:
         """Of the same numbers in several shapes, the one that says which sample a row belongs to."""
-        i = best = layer.out
-        while i != layer.op and self.finder.free(i):
-            i = self.finder.parents[i][0]
-            best = i if len(self.shapes[i]) > len(self.shapes[best]) else best
-        return best if len(self.shapes[best]) > len(self.shapes[layer.op]) else layer.op
+        return self.finder.wider(layer)
 
     def weight_of(self, i: int) -> int:
         """The weight of a product, as the product reads it."""

@@ -12,7 +12,7 @@ from minigrad.tracing.forms import Attention, Finder, Forms, Lane, Layer, Layers
 from minigrad.tracing.schema import Node
 
 SUBSCRIPT = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-MADE_UP = re.compile(r"\bv[0-9]+(?![0-9A-Za-z_])(\[[0-9]+\])?")  # also in v1²
+MADE_UP = re.compile(r"\b((?:[0-9][0-9.]*)?)v[0-9]+(?![0-9A-Za-z_])(\[[0-9]+\])?")  # also in v1² and 0.5v1
 USUAL = {"addmm": "linear", "mm": "product", "bmm": "product", "convolution": "conv", "convolution_bias": "conv",
          "native_layer_norm": "norm", "native_batch_norm": "norm", "rms_norm": "norm"}  # fmt: skip
 LONGEST = 26  # characters of an expression in place of a name
@@ -56,13 +56,17 @@ class Names:
         self.finder, self.nodes = finder, finder.nodes
         self.role: dict[int, str] = {}
         self._depth = 0
+        self.logp = forms.loss.logp if forms.loss else -1  # the figure shows p; what is recorded is its logarithm
         self.by_label = {n["label"]: n["id"] for n in self.nodes}
         self._unpacked()
         self._of_figure(forms.figure)
         if forms.tail:
             self._of_layers(forms.tail.layers)
         if forms.loss:
-            self._give(forms.loss.logp, "log softmax")
+            if self.nodes[forms.loss.logp]["kind"] == "operation":
+                self.role.setdefault(
+                    forms.loss.logp, "softmax"
+                )  # the figure shows p; what is recorded is its logarithm
             if self.nodes[forms.loss.target]["kind"] != "operation" and MADE_UP.fullmatch(
                 self.nodes[forms.loss.target]["label"]
             ):
@@ -99,6 +103,7 @@ class Names:
                 self._give(states[-1], name)
                 for t, state in enumerate(states):
                     self._give(state, counted(name, t + 1))
+            self._of_inputs(figure)
         elif isinstance(figure, Lane):
             functions = {self.finder.functions[self.finder.peel(p)] for p in self.finder.parents[figure.start]}
             if "embedding" in functions and len(functions) <= 2:
@@ -114,6 +119,24 @@ class Names:
                 elif link.form:
                     self._of_layers(link.form.layers)
                 self._give(link.end, link.name)
+
+    def input_of(self, figure: Recurrence, t: int) -> str:
+        """What the input of a step is called, also where only its concatenation with the first state is recorded."""
+        i = figure.turns[t].x
+        return counted("x", t + 1) if MADE_UP.fullmatch(self.nodes[i]["label"]) else self.nodes[i]["label"]
+
+    def _of_inputs(self, figure: Recurrence) -> None:
+        """The inputs of the steps and the first states, where the program has no names for them."""
+        rows = [([turn.state for turn in figure.turns], figure.start), *zip(figure.lanes, figure.starts, strict=False)]
+        for states, start in rows:
+            if start >= 0 and MADE_UP.fullmatch(self.nodes[start]["label"]):
+                self.role[start] = counted(self.of(states[-1]), 0)
+        for t, turn in enumerate(figure.turns):
+            if turn.x >= 0 and MADE_UP.fullmatch(self.nodes[turn.x]["label"]):
+                self.role[turn.x] = counted("x", t + 1)
+        if figure.joined and figure.start in self.role:
+            parts = ["x₁", counted(self.of(figure.turns[-1].state), 0)]
+            self.role[figure.start] = f"cat({', '.join(parts if figure.joined[0] == 0 else parts[::-1])})"
 
     def _of_attention(self, a: Attention) -> None:
         give, nodes = self._give, self.nodes
@@ -142,9 +165,17 @@ class Names:
         words = [self._word(layer) for layer in layers]
         for k, (layer, word) in enumerate(zip(layers, words, strict=True)):
             several = f" {words[: k + 1].count(word)}" if words.count(word) > 1 else ""
-            name = word + several if word else module_of(self.nodes[layer.op])
+            name = self._called(layer) or (word + several if word else module_of(self.nodes[layer.op]))
             self._give(layer.op, name)
             self._give(layer.out, name)
+
+    def _called(self, layer: Layer) -> str:
+        """The name that the numbers of a layer have already, in any of their shapes."""
+        i, same = layer.out, [layer.out]
+        while i != layer.op and self.finder.free(i):
+            i = self.finder.parents[i][0]
+            same.append(i)
+        return next((self.nodes[k]["label"] for k in same if self.nodes[k]["named"]), self.role.get(layer.op, ""))
 
     @staticmethod
     def _word(layer: Layer) -> str:
@@ -152,19 +183,22 @@ class Names:
         pool = ("max" if "max" in layer.function else "mean") + " pool"
         return {"activation": layer.function, "pool": pool}.get(layer.kind, "")
 
-    def _expression(self, text: str) -> str:
-        """An expression in these names."""
+    def _expression(self, text: str, own: int = -1) -> str:
+        """An expression in these names. own: what it makes."""
 
         def name(match: re.Match[str]) -> str:
-            i = self.by_label.get(match[0], -1)
+            i, factor = self.by_label.get(match[0], -1), ""
+            if match[1] and (i not in self.role or i == own):  # a multiple: 0.5v1
+                i, factor = self.by_label.get(match[0][len(match[1]) :], -1), match[1]
             if i < 0 or self._depth > NESTED:
                 return match[0]
             self._depth += 1
             try:
-                said = self.of(i)
+                said = self.of(i) if i != self.logp else "log p"
             finally:
                 self._depth -= 1
-            return f"({said})" if re.search(r" [^()]*$", said) and text[match.end() :][:1] in "²³⁴^ᵀ" else said
+            tied = factor or text[match.end() :][:1] in "²³⁴^ᵀ"
+            return factor + (f"({said})" if re.search(r" [^()]*$", said) and tied else said)
 
         def role(match: re.Match[str]) -> str:  # a name in time that has a role: loss₁ is the log softmax
             return self.role.get(self.by_label.get(match[0], -1), match[0])
@@ -173,9 +207,11 @@ class Names:
 
     def expression(self, i: int) -> str:
         """How a node was computed, in these names and without what nobody has written."""
+        if i == self.logp:
+            return self._expression(self.nodes[i]["expr"].replace("log_softmax(", "softmax("))
         text = re.sub(r", (arranged|padding_idx|by_frequency|approximate)=[^,)]*", "", self.nodes[i]["expr"])
         text = re.sub(r"native_layer_norm\((.*?), .*\)", r"layer norm of \1", text)
-        return self._expression(re.sub(r"\b(view|reshape|clone)\((\w+), [^)]*\)", r"\2", text))
+        return self._expression(re.sub(r"\b(view|reshape|clone)\((\w+), (?:[^()]|\([^()]*\))*\)", r"\2", text), i)
 
     def of(self, i: int) -> str:
         node, finder = self.nodes[i], self.finder

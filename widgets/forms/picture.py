@@ -146,7 +146,9 @@ def _sheet(sheet: Sheet, now: Moment, alike: Sequence[Sequence[int]]) -> list[st
     out.append(_rect(x, y, w, h, "e" if numbers is not None else "h0"))
     if prob:
         logp, targets = now.value(n), now.value(prob[0])
-        if now.known(n) and logp is not None:
+        if kind in ("gradient", "part") and numbers is not None:
+            out += _cells(sheet, numbers, at, "gradient", now.top(n, kind, alike))
+        elif now.known(n) and logp is not None:
             out += _cells(sheet, numpy.exp(logp), at, "prob", 1.0)
         for k in range(1 if prob[1] < 0 else r) if targets is not None else ():
             assert targets is not None
@@ -163,7 +165,8 @@ def _sheet(sheet: Sheet, now: Moment, alike: Sequence[Sequence[int]]) -> list[st
     )
     if "label" in sheet:
         lx, ly, anchor, text = sheet["label"]
-        back = kind in ("gradient", "part") and not prob
+        back = kind in ("gradient", "part")
+        text = "log p" if back and prob else text  # it is recorded as the logarithm
         out.append(
             _text(lx, ly, f"{'∂ ' if back and not sheet.get('plain') else ''}{text}", "m d" if back else "m", anchor)
         )
@@ -400,6 +403,7 @@ def text(figured: Figured) -> str:
 def _row(now: Moment, n: int) -> list[Any]:
     node = now.nodes[n]
     value = now.value(n)
+    value = value if value is None or "log" not in node else numpy.exp(value)
     some = "" if value is None else ", ".join(fmt(float(v), 3) for v in value[:4]) + (", …" if value.size > 4 else "")
     grad = _size(now.gradient(n)[0])
     shape = " × ".join(map(str, node.get("full", node["shape"]))) or "one number"

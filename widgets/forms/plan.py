@@ -51,6 +51,7 @@ class FormNode(TypedDict):
     line: NotRequired[int]
     rules: NotRequired[list[str]]  # by slot: what the backward rule sends there, in words
     free: NotRequired[bool]  # it only changes the shape
+    log: NotRequired[int]  # it is the logarithm of what is shown, probabilities; the node of the targets
     whole: NotRequired[str]  # "truth" values, or a "count": whole numbers, whose cells have no colour
 
 
@@ -176,6 +177,8 @@ class Figured:
             node["whole"] = "truth" if value.dtype.kind == "b" else "count"
         if self.finder.free(i):
             node["free"] = True
+        if self.forms.loss and i == self.forms.loss.logp:
+            node["log"] = self.forms.loss.target
         if i in bases:
             base, places = bases[i]
             same = numpy.array_equal(places.ravel(), numpy.arange(math.prod(values[base].shape)))

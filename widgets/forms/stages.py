@@ -6,11 +6,12 @@ inside one part of the figure: while that part is closed, the browser takes them
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypedDict
 
 import numpy
 
-from minigrad.tracing.forms import Attention, Finder, Forms, Lane, Layer, Layers, Recurrence
+from minigrad.tracing.forms import PRODUCTS, Attention, Finder, Forms, Lane, Layer, Layers, Recurrence
 from minigrad.tracing.schema import Trace
 from minigrad.tracing.text import json_number
 from minigrad.tracing.trace import fmt
@@ -36,6 +37,7 @@ class Stages:
     def __init__(self, trace: Trace, forms: Forms, finder: Finder, names: Names, values: list[Any]):
         self.trace, self.forms, self.finder, self.names, self.values = trace, forms, finder, names, values
         self.taken: set[int] = set()
+        self.wider: dict[int, int] = {}  # of what a layer makes, the shape in which it is drawn
         self.list: list[Stage] = []
         self._of_figure(forms.figure)
         if forms.tail:
@@ -105,6 +107,7 @@ class Stages:
 
     def _layers(self, layers: list[Layer], group: str) -> None:
         for layer in layers:
+            self.wider[layer.op] = self.finder.wider(layer)
             self._add([*layer.inner, layer.op], layer.op, layer.kind, group)
 
     def _attention(self, a: Attention, group: str) -> None:
@@ -117,11 +120,16 @@ class Stages:
 
         for role in ("q", "k", "v"):
             add("linear", lambda head, role=role: [head.made_by[role]] if role in head.made_by else [])
-        add("scores", lambda head: [head.scores])
-        for n, i in enumerate(a.between):
-            if i < a.weights:
-                add("mask" if i in a.masking else "scale", lambda head, n=n: [head.between[n]])
-        add("softmax", lambda head: [head.weights])
+        first = next((n for n, i in enumerate(a.between) if i in a.masking), len(a.between))
+        before = [
+            n for n, i in enumerate(a.between) if i < a.weights and self.finder.functions[i] not in ("exp", "sum")
+        ]
+        scale, mask = [n for n in before if n < first], [n for n in before if n >= first]
+        add(
+            "scores", lambda head: [*(head.between[n] for n in reversed(scale)), head.scores]
+        )  # what is drawn in one step
+        add("mask", lambda head: [head.between[n] for n in reversed(mask)])
+        add("softmax", lambda head: [head.weights, *(i for i in head.between if i < head.weights)])
         for n, i in enumerate(a.between):
             if i > a.weights:
                 add("scale", lambda head, n=n: [head.between[n]])
@@ -137,8 +145,12 @@ class Stages:
     def name(self, i: int) -> str:
         return short(self.names.all[i])
 
+    def _back_name(self, i: int) -> str:
+        """Of probabilities what is recorded is the logarithm: the gradient is its gradient."""
+        return "log p" if self.forms.loss and self.finder.peel(i) == self.forms.loss.logp else self.name(i)
+
     def _becomes(self, i: int) -> str:
-        shape = self._shape(i)
+        shape = self._shape(self.wider.get(i, i))
         what = (
             f"{shape} numbers"
             if shape
@@ -151,7 +163,7 @@ class Stages:
 
     def _forward(self, stage: Stage) -> str:
         i, role, finder = stage["main"], stage["role"], self.finder
-        function, name = finder.functions[i], self.name(i)
+        function, name, shape = finder.functions[i], self.name(i), self._shape(self.wider.get(i, i))
         if role == "residual" and function == "add":
             return "**The sum goes on along the lane:** what was there, plus what the branch has computed."
         if role == "mask" and self.values[i] is not None:
@@ -162,26 +174,52 @@ class Stages:
                 else "the mask is put into the scores"
             )
             return f"**{name}:** {where}. Softmax makes weight 0 of −∞."
+        if role == "scores" and function not in PRODUCTS:
+            a, b = finder.parents[next(k for k in stage["nodes"] if finder.functions[k] in PRODUCTS)][-2:]
+            row = f"a row of {self.name(a)} times a column of {self.name(b)}"
+            return f"**{name} = {self.names.expression(i)}**, {shape}: {row} is a sum of {plural(finder.shape(a)[-1], 'product')}."
         if role == "softmax":
             return f"**{name}:** each row becomes weights that add up to 1."
         if role == "logp":
-            return "**Softmax turns each row into probabilities.** The ring marks the target: the darker its cell, the better."
+            return "**Softmax turns each row into probabilities p.** The ring marks the target: the darker its cell, the better."
         if role == "loss":
-            return f"**{name} is {fmt(json_number(float(self.values[i].ravel()[0])))}:** the mean of −log p of the targets, the bars."
-        if role in ("linear", "scores", "out") or function in ("mm", "matmul", "bmm", "addmm", "baddbmm", "linear"):
+            return f"**{name} is {fmt(json_number(float(self.values[i].ravel()[0])))}:** {self._of_loss()}."
+        if role in ("linear", "scores", "out") or function in PRODUCTS:
             a, b = finder.parents[i][-2:]
             terms = self.finder.shape(a)[-1:] or [1]
-            return (f"**{name}**, {self._shape(i)}: each number is a sum of {plural(terms[0], 'product')}, a row of {self.name(a)} times a "
+            return (f"**{name}**, {shape}: each number is a sum of {plural(terms[0], 'product')}, a row of {self.name(a)} times a "
                     f"column of {self.name(b)}.")  # fmt: skip
         if role == "conv":
-            return f"**{name}**, {self._shape(i)}: the kernel moves over the planes; each number is its window times the kernel."
+            return f"**{name}**, {shape}: the kernel moves over the planes; each number is its window times the kernel."
         if role == "pool":
-            return f"**{name}**, {self._shape(i)}: one number for each window."
+            return f"**{name}**, {shape}: one number for each window."
         return self._becomes(i)
+
+    def _of_loss(self) -> str:
+        """What the loss is made of, and which of it the figure draws."""
+        loss, figure = self.forms.loss, self.forms.figure
+        assert loss
+        rows = math.prod(self.finder.shape(loss.logp)[:-1])
+        if rows == 1:
+            return "−log p of the target"
+        how = "the sum" if "reduction=sum" in self.finder.nodes[loss.loss]["expr"] else "the mean"
+        if isinstance(figure, Recurrence):
+            return f"{how} of −log p of the {rows} targets"
+        x = figure.start if isinstance(figure, Lane) else figure.x if isinstance(figure, Layers) else loss.logp
+        planes = isinstance(figure, Layers) and any(layer.kind == "conv" for layer in figure.layers)
+        shape = self.finder.shape(self.finder.peel(x))
+        drawn = rows if planes or len(shape) < 3 else shape[-2]
+        return f"{how} of −log p of {'the' if drawn == rows else 'all'} {rows} targets" + (
+            ", the bars" if drawn >= rows else "; the bars are those of one sample"
+        )
 
     def _backward(self, stage: Stage) -> str:
         i, finder = stage["main"], self.finder
         if stage["role"] == "residual" and finder.functions[i] == "add":
+            there = [k for k in finder.parents[i] if finder.live[k]]
+            if len(there) < 2:
+                x = next(self.name(k) for k in finder.parents[i] if not finder.live[k])
+                return f"**The sum passes its gradient on, unchanged, into the branch.** {x}, where the lane begins, needs none."
             return "**The sum passes its gradient on twice, unchanged:** along the lane, and into the branch."
         to = []
         for e in self.trace["edges"]:
@@ -191,11 +229,13 @@ class Stages:
                 and finder.peel(e["source"]) not in stage["nodes"]
                 and not finder.free(e["target"])
             ):
-                if self.name(e["source"]) not in to:
-                    to.append(self.name(e["source"]))
+                if self._back_name(e["source"]) not in to:
+                    to.append(self._back_name(e["source"]))
         if not to:
             return f"**{self.name(i)}** has its gradient. Nothing that it was made of needs one."
-        return f"**{self.name(i)} passes its gradient back** to {', '.join(to[:3])}{', …' if len(to) > 3 else ''}."
+        return (
+            f"**{self._back_name(i)} passes its gradient back** to {', '.join(to[:3])}{', …' if len(to) > 3 else ''}."
+        )
 
     def _say(self, stage: Stage) -> None:
         stage["say"], stage["back"] = self._forward(stage), self._backward(stage)
@@ -209,20 +249,37 @@ class Stages:
             stage["whole"] = (
                 f"**{begin} reads the lane and computes what is added to it:** {plural(count, 'operation')}."
             )
-            stage["wholeback"] = (
-                f"**The gradient has gone through {name}:** its parameters have theirs, and what comes out is added to the lane."
+            x = figure.links[int(group[4:])].x
+            out = (
+                "and what comes out is added to the lane."
+                if self.finder.live[x]
+                else f"and {self.name(x)} needs none: nothing comes out."
             )
+            stage["wholeback"] = f"**The gradient has gone through {name}:** its parameters have theirs, {out}"
         elif group.startswith("turn") and isinstance(figure, Recurrence):
             t = int(group[4:])
             h = self.name(figure.turns[-1].state)
             turn = figure.turns[t]
-            of = f"{self.name(turn.x)} and " if turn.x >= 0 else ""
-            before = counted(h, t) if t else "the first state"
-            stage["whole"] = (f"**Step {t + 1}:** {counted(h, t + 1)} is made from {of}{before}, with the same "
-                              f"{plural(len(figure.parameters), 'parameter')} as every step.")  # fmt: skip
-            stage["wholeback"] = (
-                f"**Back through step {t + 1}:** the gradient of {before} is there, and the weights' gradient grows by this step's share."
+            states = (
+                [h]
+                if figure.stacked
+                else [h, *(self.name(row[-1]) for row in figure.lanes if len(row) == len(figure.turns))]
             )
+            starts = [figure.start, *figure.starts]
+            before = [counted(name, t) for name in states]
+            read = [*([self.names.input_of(figure, t)] if turn.x >= 0 else []), *before]
+            made = [counted(name, t + 1) for name in states]
+            stage["whole"] = (f"**Step {t + 1}:** {_and(made)} {'is' if len(made) == 1 else 'are'} made from {_and(read)}, with the same "
+                              f"{plural(len(figure.parameters), 'parameter')} as every step.")  # fmt: skip
+            share = "the weights' gradient grows by this step's share"
+            stage["wholeback"] = f"**Back through step {t + 1}:** the gradient of {_and(before)} is there, and {share}."
+            if not t and not any(i >= 0 and self.finder.live[i] for i in starts):
+                none = (
+                    f" {_and(before)} {'needs' if len(before) == 1 else 'need'} no gradient."
+                    if figure.start >= 0
+                    else ""
+                )
+                stage["wholeback"] = f"**Back through step 1:** {share}.{none}"
         elif group and len(mine) > 1:
             last = self._becomes(mine[-1]["main"])
             stage["whole"] = (
@@ -233,6 +290,10 @@ class Stages:
             stage["wholeback"] = (
                 f"**The gradient has gone through the {plural(count, 'operation')} {group} the figure.**"
             )
+
+
+def _and(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def stops(stages: list[Stage]) -> list[int]:

@@ -343,6 +343,7 @@ export interface FormNode {
   line?: number;
   rules?: string[];
   free?: boolean;
+  log?: number;
   whole?: string;
 }
 

@@ -2,7 +2,7 @@
 
 import { Memo, put, s } from "../dom.js";
 import { fmt } from "../model/numbers.js";
-import { flatOf, most, nodeOf, norm } from "./data.js";
+import { flatOf, most, nameOf, nodeOf, norm, shownOf } from "./data.js";
 
 /** @import { Figure, Sheet, Sign, Wire, Words } from "../types" */
 /** @import { Forms, Side } from "./data.js" */
@@ -87,9 +87,6 @@ export function heat(
   if (marks) out.push(s("path", { d: marks, class: "mg-fm-minus" }));
   return [...out, ...words];
 }
-
-/** @param {ArrayLike<number>} logp */
-const probabilities = (logp) => Float64Array.from({ length: logp.length }, (_, k) => Math.exp(logp[k]));
 
 /** @typedef {{sheet: Sheet, g: SVGGElement, inner: SVGGElement, frame: SVGElement, ghosts: SVGElement[], label: SVGElement|null, memo: Memo, kind: string}} SheetView */
 
@@ -197,11 +194,12 @@ export class Canvas {
     view.frame.setAttribute("class", `mg-fm-frame mg-fm-is-${kind}${opened === n ? " mg-fm-opened" : ""}`);
     for (const ghost of view.ghosts) ghost.classList.toggle("mg-fm-is-gradient", side.kind === "gradient");
     if (view.label && sheet.label) {
-      put(view.label, `${side.kind === "gradient" && !sheet.prob && !sheet.plain ? "∂ " : ""}${sheet.label[3]}`);
-      view.label.classList.toggle("mg-fm-grad", side.kind === "gradient" && !sheet.prob);
+      const back = side.kind === "gradient";
+      put(view.label, `${back && !sheet.plain ? "∂ " : ""}${back && sheet.prob ? nameOf(node, back) : sheet.label[3]}`);
+      view.label.classList.toggle("mg-fm-grad", back);
     }
     const what = side.kind === "gradient" ? `gradient, size ${fmt(norm(side.numbers), 3)}` : side.kind ? "value" : "not computed yet";
-    view.g.setAttribute("aria-label", `${node.name}, ${sheet.r} by ${sheet.c}, ${what}; Enter opens`);
+    view.g.setAttribute("aria-label", `${nameOf(node, side.kind === "gradient")}, ${sheet.r} by ${sheet.c}, ${what}; Enter opens`);
     if (moves && (turned || came)) view.g.firstElementChild?.animate(
       turned ? [{ transform: "scaleX(1)", opacity: 0.5 }, { transform: "scaleX(.04)", offset: 0.45 }, { transform: "scaleX(1)" }] : [{ opacity: 0 }, { opacity: 1 }],
       { duration: turned ? 360 : 300, easing: "ease-out" },
@@ -212,9 +210,10 @@ export class Canvas {
   #cells(sheet, side, forms, n, at, step) {
     const { x, y, cw, ch, r, c, prob } = sheet;
     const empty = s("rect", { x, y, width: c * cw, height: r * ch, rx: 2, class: side.numbers ? "mg-fm-ground" : "mg-fm-zero" });
-    const value = prob && forms.known(n, step) ? forms.value(n) : null;
     if (prob) {
-      const cells = value ? heat(sheet, probabilities(value), at, "prob") : [];
+      const value = forms.known(n, step) ? forms.value(n) : null;
+      const [back, node] = [side.kind === "gradient" && side.numbers, forms.node(n)];
+      const cells = back ? heat(sheet, back, at, "gradient") : value ? heat(sheet, shownOf(node, value), at, "prob") : [];
       const targets = forms.value(prob[0]);
       const rings = [];
       const upright = prob[1] < 0; // one row, drawn as a column

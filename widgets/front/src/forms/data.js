@@ -194,5 +194,12 @@ export function most(a) {
   return top;
 }
 
+/** What the numbers of a tensor are called: where probabilities are shown, their logarithm has the gradient.
+ * @param {FormNode} node @param {boolean} back */
+export const nameOf = (node, back) => (back && node.log !== undefined ? "log p" : node.name);
+
+/** The numbers that stand for a value: of recorded logarithms the probabilities. @param {FormNode} node @param {ArrayLike<number>} numbers */
+export const shownOf = (node, numbers) => (node.log === undefined ? numbers : Float64Array.from(numbers, Math.exp));
+
 /** Does a node only change the shape of what it is made of? @param {FormNode} node */
 export const free = (node) => node.free === true;

@@ -2,7 +2,7 @@
 // Every number is one that the engine computed; only products, running sums and shares of a softmax are worked out here.
 
 import { fmt } from "../model/numbers.js";
-import { flatAt, indices } from "./data.js";
+import { flatAt, indices, shownOf } from "./data.js";
 
 /** @import { Forms } from "./data.js" */
 
@@ -108,7 +108,7 @@ class Explainer {
       this.light(ps[0], all, "value");
       for (const k of all) this.terms.push({ kind: "share", numbers: [this.at(ps[0], k)], at: [this.one(ps[0], k)] });
       this.text =
-        f === "softmax"
+        f === "softmax" || forms.node(n).log !== undefined
           ? "e to this score over the sum of e to all in its row"
           : "this number minus the log of the sum of e to all in its row";
       return;
@@ -432,7 +432,8 @@ export function explain(forms, step, node, flat) {
   e.light(shown, [at], back ? "gradient" : "value");
   if (back) e.backward(shown, at);
   else e.forward(n, k);
-  const value = side.numbers ? side.numbers[at] : null;
   const { shape } = forms.node(node);
+  const number = side.numbers ? side.numbers[at] : null;
+  const value = number === null || back ? number : shownOf(forms.node(shown), [number])[0];
   return { node, flat, ix: indices(shape, flat), value, back, lit: e.lit, terms: e.terms, text: e.text, scale: e.scale };
 }

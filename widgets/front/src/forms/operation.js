@@ -49,6 +49,8 @@ class Draw {
     const { r, c, off, lead } = this.size(n, plane);
     /** @type {Sheet} */ const sheet = { n, x, y, cw, ch, r, c, off };
     if (lead) sheet.lead = lead;
+    const { log } = this.forms.node(n);
+    if (log !== undefined) sheet.prob = [log, r];
     if (name) sheet.label = [x, y - 6, "start", name];
     this.sheets.push(sheet);
     this.h = Math.max(this.h, y + r * ch + 4);

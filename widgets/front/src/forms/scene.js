@@ -4,7 +4,7 @@
 import { h, put, s } from "../dom.js";
 import { fmt } from "../model/numbers.js";
 import { Canvas, heat } from "./canvas.js";
-import { fitting, flatOf, nodeOf, norm } from "./data.js";
+import { fitting, flatOf, nameOf, nodeOf, norm, shownOf } from "./data.js";
 import { explain } from "./explain.js";
 import { listFigure, operationFigure } from "./operation.js";
 
@@ -319,9 +319,16 @@ export class FormsScene {
     if (!cells.length) return;
     const { x, y, cw, ch, r, c } = sheet;
     const value = forms.value(n);
-    if (side === "value" && forms.side(n, this.step).kind === "gradient" && value && !sheet.prob) {
+    if (side === "value" && forms.side(n, this.step).kind === "gradient" && value) {
       const ground = s("rect", { x: x - 1, y: y - 1, width: c * cw + 2, height: r * ch + 2, class: "mg-fm-ground" });
-      const turned = s("g", {}, ground, ...heat(sheet, value, at, forms.node(n).whole ?? "value", canvas.top(forms, n, "value")));
+      const turned = s(
+        "g",
+        {},
+        ground,
+        ...(sheet.prob
+          ? heat(sheet, shownOf(forms.node(n), value), at, "prob")
+          : heat(sheet, value, at, forms.node(n).whole ?? "value", canvas.top(forms, n, "value"))),
+      );
       canvas.over.append(turned);
       written = turned.querySelectorAll(".mg-fm-cell");
       canvas.over.append(
@@ -353,7 +360,7 @@ export class FormsScene {
   #sentence(e) {
     const { plan } = this.forms;
     const node = this.forms.node(e.node);
-    const name = `${e.back ? `∂${plan.nodes[plan.root].name}/∂` : ""}${node.name}${e.ix.length ? `[${e.ix.join(", ")}]` : ""}`;
+    const name = `${e.back ? `∂${plan.nodes[plan.root].name}/∂` : ""}${nameOf(node, e.back)}${e.ix.length ? `[${e.ix.join(", ")}]` : ""}`;
     const products = e.terms.filter((t) => t.kind === "product");
     const number = (/** @type {number} */ v) => fmt(v, 3);
     const sum = e.terms
@@ -539,7 +546,7 @@ export class FormsScene {
         const side = forms.side(n, step);
         const known = forms.known(n, step) ? forms.value(n) : null;
         const some = known
-          ? Array.from(known)
+          ? Array.from(shownOf(node, known))
               .slice(0, 6)
               .map((v) => fmt(v, 3))
               .join(", ") + (known.length > 6 ? ", …" : "")
