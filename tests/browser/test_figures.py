@@ -142,6 +142,42 @@ def test_a_gradient_shows_the_products_it_is_made_of(figure):
     assert page.locator(".mg-fm-lit-b").count() >= 1 and page.locator(".mg-fm-lit:not(.mg-fm-lit-b)").count() >= 1
 
 
+def test_going_back_an_opened_operation_gives_its_gradient_to_its_operands(figure):
+    page = figure(PROGRAMS["LSTM by hand"])
+    root, drawer = page.locator(".mg-root"), page.locator(".mg-fm-drawer").last
+    signs = drawer.locator("text")
+    sheet(page, "h₂").click()
+    drawer.locator('.mg-fm-sheet[aria-label^="c₂,"]').click()
+    assert {"+", "="} <= set(signs.all_text_contents())
+    expect(page.locator(".mg-fm-gives")).to_have_text("")
+    root.focus()
+    page.keyboard.press("End")
+    expect(page.locator(".mg-fm-gives")).to_contain_text("← ∂ c₂")  # a sum copies its gradient
+    assert not {"+", "="} & set(signs.all_text_contents()) and "←" in signs.all_text_contents()
+    page.keyboard.press("Escape")  # the list of the step
+    said = [text for text in signs.all_text_contents() if text[:1] in "=←"]
+    assert "← ∂ h₂ × sigmoid(o)" in said and not [text for text in said if text.startswith("=")]
+    page.keyboard.press("Home")
+    assert "= sigmoid(o) × tanh(c₂)" in signs.all_text_contents()
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "said"),
+    [
+        ("LeNet", "net[0]", ["∂ net[0].weight ← input convolved with ∂ net[0]"]),
+        ("attention, mask added", "out", ["∂ weights ← ∂ out @ vᵀ", "∂ v ← weightsᵀ @ ∂ out"]),
+    ],
+)
+def test_each_operand_has_the_rule_of_its_gradient(figure, program, name, said):
+    page = figure(PROGRAMS[program])
+    sheet(page, name).click()
+    page.locator(".mg-root").focus()
+    page.keyboard.press("End")
+    for line in said:
+        expect(page.locator(".mg-fm-gives")).to_contain_text(line)
+    assert "=" not in page.locator(".mg-fm-drawer text").all_text_contents()
+
+
 def test_a_step_of_a_recurrence_opens_as_its_operations(figure):
     page = figure(PROGRAMS["LSTM by hand"])
     total = page.locator(".mg-clock").inner_text()

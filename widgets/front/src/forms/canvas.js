@@ -10,6 +10,8 @@ import { flatOf, most, nameOf, nodeOf, norm, shownOf } from "./data.js";
 /** What a figure is drawn for.
  * @typedef {{forms: Forms, step: number, sample: number, head: number, opened: number, part: string, moves: boolean}} Scene */
 
+/** Words that say something else once gradients are there. @typedef {Words & {back?: (step: number) => string|null}} Said */
+
 const LEVELS = 8; // of opacity
 const NUMBERS = [33, 17]; // pixels of a cell that has its number in it
 const MINUS = 9; // pixels of a cell that has a minus in it
@@ -94,7 +96,7 @@ export class Canvas {
   /** @type {SheetView[]} */ sheets = [];
   #wires = /** @type {{wire: Wire, path: SVGElement, was: string|null}[]} */ ([]);
   #signs = /** @type {{sign: Sign, g: SVGGElement, memo: Memo}[]} */ ([]);
-  #words = /** @type {{words: Words, text: SVGElement}[]} */ ([]);
+  #words = /** @type {{words: Said, text: SVGElement}[]} */ ([]);
   /** What is pointed at lies over everything. */ over = s("g", { "pointer-events": "none" });
 
   /** @param {Figure} figure @param {Scene} scene @param {string} label */
@@ -116,11 +118,11 @@ export class Canvas {
       this.#signs.push({ sign, g, memo: new Memo() });
     }
     for (const sheet of figure.sheets) this.#sheet(sheet, layers.mid, layers.top);
-    for (const words of figure.words) {
+    for (const words of /** @type {Said[]} */ (figure.words)) {
       const anchor = words.a || "start";
       const text = s("text", { x: words.x, y: words.y, class: words.c ? `mg-fm-${words.c}` : null, "text-anchor": anchor }, words.t);
       layers.top.append(text);
-      if (words.added) this.#words.push({ words, text });
+      if (words.added || words.back) this.#words.push({ words, text });
     }
     this.paint(scene);
   }
@@ -152,7 +154,11 @@ export class Canvas {
     for (const one of this.#wires) this.#paintWire(one, scene);
     for (const one of this.#signs) this.#paintSign(one.sign, one.g, one.memo, scene);
     for (const view of this.sheets) this.#paintSheet(view, scene);
-    for (const { words, text } of this.#words) put(text, added(scene.forms, words, scene.step));
+    for (const { words, text } of this.#words) {
+      const back = words.back?.(scene.step) ?? null;
+      put(text, words.added ? added(scene.forms, words, scene.step) : (back ?? words.t));
+      text.classList.toggle("mg-fm-grad", back !== null);
+    }
   }
 
   /** @param {{wire: Wire, path: SVGElement, was: string|null}} one @param {Scene} scene */

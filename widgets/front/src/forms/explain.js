@@ -273,7 +273,7 @@ class Explainer {
     if (node.block) return "";
     if (isProduct(f)) return this.backProduct(u, slot, ix, g);
     if (f.startsWith("conv") && slot < 2) return slot ? this.backKernel(u, ix, g) : this.backWindow(u, ix, g);
-    const rule = (node.rules?.[slot] ?? "").replace(/\bg\b/g, "the gradient");
+    const rule = given(forms, u, slot);
     if (ROWS.test(f) && node.shape.length === shape.length && slot === 0) {
       const last = node.shape.at(-1) ?? 1;
       const first = k - (ix.at(-1) ?? 0);
@@ -396,6 +396,55 @@ class Explainer {
     ]))
       this.lit.push({ base: n, cells: new Set(of(n, side)), side });
   }
+}
+
+/** The recorded rule by which an operation sends its gradient to an operand, with this in the place of g.
+ * @param {Forms} forms @param {number} n @param {number} slot @param {string} gradient */
+function spoken(forms, n, slot, gradient) {
+  const { rules, parents } = forms.node(n);
+  const named = parents.some((p) => /\bg\b/.test(`${forms.node(p).name} ${forms.node(p).expr ?? ""}`)); // a tensor of that name, too
+  return (rules?.[slot] ?? "").replace(named ? /\bg\b/ : /\bg\b/g, gradient);
+}
+
+/** @param {string} name */
+const whole = (name) => (name.includes(" ") ? `(${name})` : name);
+/** @param {string} name */
+const transposed = (name) => (name.endsWith("ᵀ") && !name.includes(" ") ? name.slice(0, -1) : `${whole(name)}ᵀ`);
+
+/** What an operation gives to one of its operands on the way back, made of its own gradient; "": nothing.
+ * @param {Forms} forms @param {number} n @param {number} slot @returns {string} */
+export function given(forms, n, slot) {
+  const { function: f, parents: ps, name, rules } = forms.node(n);
+  if (!rules?.[slot]) return "";
+  const gradient = `∂ ${whole(name)}`;
+  const [a, b] = ps.slice(-2).map((p) => forms.node(p));
+  const ranks = isProduct(f) && a.shape.length > 1 && b.shape.length > 1;
+  if (ranks && slot === ps.length - 2) return `${gradient} @ ${transposed(b.name)}`;
+  if (ranks && slot === ps.length - 1) return `${transposed(a.name)} @ ${gradient}`;
+  const summed = /^[−-]?g$/.test(rules[slot]) && forms.size(ps[slot]) < forms.size(n);
+  return `${spoken(forms, n, slot, gradient)}${summed ? ", added up" : ""}`;
+}
+
+/** The same for all of its operands, once its gradient is there. @param {Forms} forms @param {number} n @param {number} step */
+export function gives(forms, n, step) {
+  if (forms.side(n, step).kind !== "gradient") return [];
+  const lines = forms.node(n).parents.map((p, slot) => [`∂ ${forms.node(p).name}`, given(forms, n, slot)]);
+  return [...new Set(lines.filter(([, text]) => text).map(([to, text]) => `${to} ← ${text}`))];
+}
+
+/** What the gradient of a tensor is made of after a step: what each operation that uses it has given; null: it is not there.
+ * @param {Forms} forms @param {number} n @param {number} step @returns {string|null} */
+export function received(forms, n, step) {
+  if (forms.side(n, step).kind !== "gradient") return null;
+  /** @param {number} i @returns {string[]} */
+  const from = (i) =>
+    forms.users[i].flatMap(([u, slot]) => {
+      const { free, base } = forms.node(u);
+      if (free && base) return from(u);
+      const text = forms.sent(u, step) ? given(forms, u, slot) : "";
+      return text ? [text] : [];
+    });
+  return from(n).join(" + ");
 }
 
 /** @param {number[]} xs */

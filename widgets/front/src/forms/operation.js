@@ -1,9 +1,10 @@
 // One operation with its numbers, and the operations of a part as a list: figures that are laid out when they are opened. Pure functions.
 
 import { indices } from "./data.js";
-import { isProduct } from "./explain.js";
+import { isProduct, received } from "./explain.js";
 
-/** @import { Figure, Sheet, Words } from "../types" */
+/** @import { Figure, Sheet } from "../types" */
+/** @import { Said } from "./canvas.js" */
 /** @import { Forms } from "./data.js" */
 
 const [MONO, SANS] = [7.3, 6]; // pixels of a character
@@ -20,7 +21,7 @@ const largest = (sizes, wide, room) => sizes.find((c) => wide(c) <= room) ?? siz
 
 class Draw {
   /** @type {Sheet[]} */ sheets = [];
-  /** @type {Words[]} */ words = [];
+  /** @type {Said[]} */ words = [];
   h = 0;
   /** Of planes the one that is looked at. */ plane = 0;
 
@@ -58,10 +59,16 @@ class Draw {
     return sheet;
   }
 
-  /** @param {number} x @param {number} y @param {string} t @param {string} [c] @param {string} [a] */
-  text(x, y, t, c, a) {
-    this.words.push({ x, y, t, ...(c ? { c } : {}), ...(a ? { a } : {}) });
+  /** @param {number} x @param {number} y @param {string} t @param {string} [c] @param {string} [a] @param {Said["back"]} [back] */
+  text(x, y, t, c, a, back) {
+    this.words.push({ x, y, t, ...(c ? { c } : {}), ...(a ? { a } : {}), ...(back ? { back } : {}) });
     this.h = Math.max(this.h, y + 4);
+  }
+
+  /** A sign of the equation that makes a tensor; once its gradient is there, another one: that is not made of its operands.
+   * @param {number} x @param {number} y @param {string} t @param {number} n @param {string} back */
+  sign(x, y, t, n, back) {
+    this.text(x, y, t, "m", "middle", (step) => (this.forms.side(n, step).kind === "gradient" ? back : null));
   }
 
   /** @returns {Figure} */
@@ -154,7 +161,7 @@ function windows(draw, n, w) {
   }
   const left = 6 + pitch * across + 26;
   const mid = 26 + ((down - 1) * (high + kr * cell + 34)) / 2;
-  draw.text(left - 24, mid + high / 2 + 4, "=", "m", "middle");
+  draw.sign(left - 24, mid + high / 2 + 4, "=", n, "←");
   draw.sheet(n, left, mid, cell, cell, cut(forms.node(n).name, w - left), `plane ${plane + 1} of ${of}`);
   if (bias === undefined) return;
   draw.sheets.push({ n: bias, x: left, y: mid + r * cell + 24, cw: cell, ch: cell, r: 1, c: 1, off: plane });
@@ -195,7 +202,7 @@ function inRow(draw, n, w) {
     x += c * cw;
     if (k === all.length) return;
     const sign = k < all.length - 1 ? (SIGNS[node.function] ?? ",") : all.length === 1 ? "→" : "=";
-    draw.text(x + 19, 26 + (Math.min(rows, 8) * ch) / 2 + 5, sign, "m", "middle");
+    draw.sign(x + 19, 26 + (Math.min(rows, 8) * ch) / 2 + 5, sign, n, k < all.length - 1 ? "," : "←");
     x += 38;
   });
 }
@@ -222,7 +229,13 @@ export function listFigure(forms, ops, w) {
     draw.text(left - 10, y + high / 2 + 4, cut(named ? node.name : (SIGNS[node.function] ?? node.function), left - 12), "m", "end");
     draw.sheet(i, left, y, cw, ch, "");
     const after = left + c * cw + 14;
-    if (node.kind === "operation" && w - after > 60) draw.text(after, y + high / 2 + 4, head(`= ${node.expr}`, w - after), "s");
+    if (node.kind === "operation" && w - after > 60) {
+      const back = (/** @type {number} */ step) => {
+        const from = received(forms, i, step);
+        return from === null ? null : head(`← ${from}`, w - after);
+      };
+      draw.text(after, y + high / 2 + 4, head(`= ${node.expr}`, w - after), "s", "", back);
+    }
     y += high + 9;
   }
   return draw.figure();

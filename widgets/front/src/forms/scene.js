@@ -5,7 +5,7 @@ import { h, put, s } from "../dom.js";
 import { fmt } from "../model/numbers.js";
 import { Canvas, heat } from "./canvas.js";
 import { fitting, flatOf, nameOf, nodeOf, norm, shownOf } from "./data.js";
-import { explain } from "./explain.js";
+import { explain, gives } from "./explain.js";
 import { listFigure, operationFigure } from "./operation.js";
 
 /** @import { Frame, View } from "../view.js" */
@@ -151,7 +151,7 @@ export class FormsScene {
       this.view.on(close, "click", () => this.closeTo(depth));
       const head = h("div", { class: "mg-fm-head" }, h("b", {}, this.titleOf(o)), h("code", {}, this.#line(o)), close);
       const parts = [head, h("div", { class: "mg-fm-scroll" }, canvas.svg)];
-      if (o.node !== undefined) parts.push(h("div", { class: "mg-fm-terms" }));
+      if (o.node !== undefined) parts.push(h("div", { class: "mg-fm-gives" }), h("div", { class: "mg-fm-terms" }));
       return h("div", { class: "mg-fm-drawer" }, ...parts);
     });
     this.drawers.replaceChildren(...drawers);
@@ -271,6 +271,9 @@ export class FormsScene {
   /** Light what makes the number that is pointed at, and write its sum. */
   #light() {
     const spot = this.#hover ?? this.pin;
+    const opened = this.open.at(-1)?.node;
+    const lines = opened === undefined ? [] : gives(this.forms, opened, this.step);
+    this.drawers.querySelector(".mg-fm-gives")?.replaceChildren(...lines.map((line) => h("div", {}, line)));
     for (const canvas of this.#canvases) canvas.over.replaceChildren();
     const there = spot && this.forms.side(spot.node, this.step).numbers;
     this.#explained = there ? explain(this.forms, this.step, spot.node, spot.flat) : null;
