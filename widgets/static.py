@@ -438,7 +438,7 @@ PAGE = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <title>%TITLE%</title>
 <style>
-body { margin: 24px auto; max-width: 1180px; padding: 0 16px; font-family: system-ui, sans-serif; }
+body { margin: 24px auto; max-width: 1600px; padding: 0 16px; font-family: system-ui, sans-serif; }
 %CSS%
 </style>
 <main id="view"></main>

@@ -11,6 +11,8 @@ import re
 import pytest
 from playwright.sync_api import TimeoutError, expect
 
+from tools.twenty import PROGRAMS
+
 from ..thorough import part
 
 SETUP = "%load_ext minigrad\nfrom minigrad import Value\nfrom widgets import graph"
@@ -873,6 +875,59 @@ def test_the_exported_page_lives_alone(open_notebook, tmp_path):
     x = view.slide("x", 100)
     assert view.value("y") == (3 * x + 2) ** 2
     nb.shot("graph-exported")
+
+
+# Where the buttons are, and how far they and the graph reach, in pixels of the window.
+STUCK = """() => { const at = (css) => document.querySelector(css).getBoundingClientRect();
+  const [stage, upper, player, next] = ['.mg-stage', '.mg-upper', '.mg-player', '.mg-next'].map(at);
+  return { top: stage.top, bottom: stage.bottom, end: upper.bottom, to: player.bottom, next: next.top } }"""
+
+
+def test_the_buttons_stay_in_sight_while_their_graph_is(open_notebook, tmp_path):
+    """Of a graph that is higher than the window; below it they are where they always were, and on paper nothing sticks."""
+    nb = open_notebook([f"{PROGRAMS['14_detach']}\nfrom widgets import graph\ngraph(dl)", "print('\\n' * 60)"])
+    nb.run_all()
+    view = View(nb)
+    nb.page.set_viewport_size({"width": 1280, "height": 700})
+    pane = nb.page.locator(".jp-WindowedPanel-outer")
+    window = pane.bounding_box()
+    under = window["y"] + window["height"]
+    seen = []
+    for y in range(0, 1600, 100):
+        pane.evaluate("(e, y) => { e.scrollTop = y }", y)
+        nb.page.wait_for_timeout(60)
+        at = nb.page.evaluate(STUCK)
+        if at["end"] > under > at["top"] + 200:
+            assert at["to"] == pytest.approx(under, abs=2), (y, at)
+            seen.append(y)
+        elif at["end"] <= under:
+            assert at["to"] == pytest.approx(at["end"], abs=1), (y, at)
+    assert len(seen) > 2
+    page = view.page
+    file = graph_of_a_network().save(tmp_path / "network.html")
+    nb.page.goto(file.as_uri())
+    nb.outside.clear()  # the file itself
+    for width in (390, 640, 831):
+        page.set_viewport_size({"width": width, "height": 900})
+        view.press("start")
+        places = set()
+        for _ in range(12):
+            view.press("next")
+            page.evaluate("scrollTo(0, 0)")
+            places.add(round(page.evaluate(STUCK)["next"]))
+        assert len(places) == 1, (width, places)
+    page.set_viewport_size({"width": 831, "height": 500})
+    assert page.evaluate(STUCK)["to"] <= 500 < page.evaluate(STUCK)["bottom"]
+    page.emulate_media(media="print")
+    at = page.evaluate(STUCK)
+    page.emulate_media(media="screen")
+    assert at["to"] == pytest.approx(at["end"], abs=1)
+
+
+def graph_of_a_network():
+    from ..front.test_front import network_view
+
+    return network_view()
 
 
 def repainted(page, run: str) -> list[tuple[float, str]]:

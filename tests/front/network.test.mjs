@@ -335,6 +335,31 @@ test("without a kernel there is no way to all operations, before a neuron was op
   assert.equal(offered(), false);
 });
 
+test("what the mouse is on is told with its numbers, until the next step", () => {
+  const { view, all, model } = open({ step: 6 });
+  const { plan, weights, weightGrads, sample } = network();
+  const { values, sums, grads, deltas } = sample(0);
+  const said = (on) => {
+    on.dispatchEvent(new Event("pointerover", { bubbles: true }));
+    return view.shell.say.textContent;
+  };
+  const before = view.shell.say.textContent;
+  const cell = plan.columns[1].cells[2];
+  const neuron = () => all(`[data-cell="${cell}"]`)[0];
+  assert.equal(said(neuron()), `${plan.cells[cell].name} = ${fmt(values[cell])}, made of its sum ${fmt(sums[cell])}.`);
+  const { source, parameter: k } = plan.wires.find((w) => w.target === cell && w.parameter >= 0);
+  const wire = () => all(`.mg-net-hit[data-parameter="${k}"]`)[0];
+  assert.equal(said(wire()), `${plan.parameters[k].name} = ${fmt(weights[k])} × ${plan.cells[source].name} = ${fmt(values[source])} is ${fmt(weights[k] * values[source])}.`);
+  assert.equal(said(view.columns.svg), before);
+  said(neuron());
+  model.set("step", 12);
+  assert.ok(!view.shell.say.textContent.includes("made of"), "a step has its own sentence");
+  said(wire());
+  assert.ok(said(neuron()).endsWith(`The gradient of its output is ${fmt(grads[cell])}, that of its sum ${fmt(deltas[cell])}.`));
+  assert.ok(said(wire()).endsWith(`The weight’s gradient is ${fmt(weightGrads[k])}, of all samples.`), "its input is a plain number");
+  assert.match(said(all('[data-cell="0"]')[0]), /It is a plain number, so it gets no gradient\.$/);
+});
+
 test("every weight can be put on the slider by keyboard", () => {
   const { model, body } = open({ step: 6 });
   const pick = body.querySelector(".mg-net-pick");

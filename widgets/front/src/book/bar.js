@@ -60,6 +60,7 @@ function dress() {
     place.style.minHeight = afloat ? `${place.offsetHeight}px` : "";
     Object.assign(bar.style, afloat ? { left: `${left}px`, width: `${place.offsetWidth}px` } : { left: "", width: "" });
     bar.classList.toggle("mgb-afloat", afloat);
+    document.documentElement.style.setProperty("--mg-foot", afloat ? `${bar.offsetHeight}px` : "0px"); // what sticks, sticks above it
   };
   new IntersectionObserver(page.mgFloat).observe(place);
   for (const cell of all(".cell[data-cell]")) dressCell(cell, bar.dataset);

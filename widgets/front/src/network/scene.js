@@ -6,7 +6,7 @@ import { fmt } from "../model/numbers.js";
 import { BOXED, curve, geometry, NAMED, shortest } from "./geometry.js";
 import { drawNeuron, rowOf } from "./neuron.js";
 import { gradText, partsOf, short } from "./numbers.js";
-import { networkSentence } from "./words.js";
+import { networkSentence, pointedSentence } from "./words.js";
 
 /** @import { Frame, View } from "../view.js" */
 /** @import { Network, Sample } from "./numbers.js" */
@@ -58,6 +58,8 @@ export class NetworkScene {
   /** @type {Record<string, SVGGElement>} */ #layers = {};
   /** @type {Frame|null} */ #frame = null;
   /** The cell that the mouse or the keyboard is on, or -1. */ pointed = -1;
+  /** What the mouse is on, and the step at which it came there: the sentence tells of it until the next one. */
+  #over = { cell: -1, parameter: -1, step: -1 };
   /** @type {Set<number>|null} cells that a search has found */ #hits = null;
   /** The cell that takes the Tab key. */ stop = -1;
   /** The neuron that is open, or -1. */ open = -1;
@@ -88,6 +90,7 @@ export class NetworkScene {
     this.view.offscreen.reset([]);
     this.#at = null;
     this.#hits = null;
+    this.#over = { cell: -1, parameter: -1, step: -1 };
     const { plan, inner } = this.network;
     if (inner) this.open = inner.cell;
     else if (this.view.answered || this.open >= plan.cells.length) this.open = -1;
@@ -577,9 +580,18 @@ export class NetworkScene {
     const found = /** @type {Element|null} */ (target)?.closest?.("[data-cell], [data-parameter]");
     if (found?.matches(".mg-net-hit")) this.#entitle(found);
     const on = Number(found?.getAttribute("data-cell") ?? -1);
+    this.#tell(on, Number(found?.getAttribute("data-parameter") ?? -1));
     if (on === this.pointed) return;
     this.pointed = on;
     this.paint();
+  }
+
+  /** Tell of what the mouse is on. @param {number} cell @param {number} parameter */
+  #tell(cell, parameter) {
+    const frame = this.#frame;
+    if (!frame || frame.dragging || (cell === this.#over.cell && parameter === this.#over.parameter)) return;
+    this.#over = { cell, parameter, step: frame.step };
+    this.view.live.update(frame);
   }
 
   /** Write a wire's title when the mouse enters it, so that a step does not write all titles. @param {Element} wire */
@@ -740,6 +752,10 @@ export class NetworkScene {
 
   /** A sentence about the last event. @param {Frame} frame */
   sentence(frame) {
-    return networkSentence(this.network, frame, this.view.state.sample);
+    const { cell, parameter, step } = this.#over;
+    const { sample } = this.view.state;
+    if (frame.step === step && Math.max(cell, parameter) >= 0)
+      return pointedSentence(this.network, progressOf(this.network, frame), sample, { cell, parameter });
+    return networkSentence(this.network, frame, sample);
   }
 }

@@ -44,6 +44,48 @@ export function networkSentence(network, { trace, current }, s) {
   return `**${name(current.node)} passes ${sent} back:** each neuron of ${name(to)} gets ${sum}.`;
 }
 
+/** What the mouse is on, with its numbers as far as they are there: a cell, or the weight of a wire.
+ * @param {Network} network @param {import("./scene.js").Progress} done @param {number} s the sample
+ * @param {{cell: number, parameter: number}} on -1: not on such a one */
+export function pointedSentence(network, done, s, { cell, parameter }) {
+  return parameter >= 0 ? wireWords(network, done, s, parameter) : cellWords(network, done, s, cell);
+}
+
+/** @param {Network["plan"]} plan @param {number} cell */
+const partOf = (plan, cell) => String(plan.columns.findIndex((c) => c.cells.includes(cell)));
+
+/** @param {Network} network @param {import("./scene.js").Progress} done @param {number} s @param {number} cell */
+function cellWords(network, done, s, cell) {
+  const { plan } = network;
+  const { values, grads, deltas, sums } = network.sample(s);
+  const { name } = plan.cells[cell];
+  const part = partOf(plan, cell);
+  if (!done.known(part)) return `**${name}** is not computed yet.`;
+  const [value, sum, grad, delta] = [values, sums, grads, deltas].map((of) => of[cell]);
+  const is = Number.isNaN(sum) ? `**${name} = ${fmt(value)}.**` : `**${name} = ${fmt(value)}**, made of its sum ${fmt(sum)}.`;
+  if (part === "0" && Number.isNaN(grad)) return done.back ? `${is} It is a plain number, so it gets no gradient.` : is;
+  if (!done.arrived(part)) return is;
+  const got = ` The gradient of its output is ${fmt(grad)}`;
+  if (!done.sent(part) || Number.isNaN(delta)) return `${is}${got}.`;
+  if (delta === 0 && grad !== 0) return `${is}${got}, but its slope is 0 here: it passes nothing on.`;
+  return `${is}${got}, that of its sum ${fmt(delta)}.`;
+}
+
+/** @param {Network} network @param {import("./scene.js").Progress} done @param {number} s @param {number} k */
+function wireWords({ plan, weights, weightGrads, sample }, done, s, k) {
+  const { name, cell } = plan.parameters[k];
+  const link = plan.wires.find((l) => l.parameter === k);
+  const { values, grads, deltas } = sample(s);
+  const is = `**${name} = ${fmt(weights[k])}**`;
+  if (!link || !done.known(partOf(plan, link.source))) return `${is}.`;
+  const { source } = link;
+  const from = `${plan.cells[source].name} = ${fmt(values[source])}`;
+  const product = `${is} × ${from} is ${fmt(weights[k] * values[source])}.`;
+  if (!done.sent(partOf(plan, cell))) return product;
+  const passed = Number.isNaN(grads[source]) ? "" : `; ${fmt(weights[k] * deltas[cell])} is passed back`;
+  return `${product} The weight’s gradient is ${fmt(weightGrads[k])}${plan.samples > 1 ? ", of all samples" : ""}${passed}.`;
+}
+
 /** A sentence about numbers that are not finite; "" if there are none. @param {Network} network */
 export function networkTrouble(network) {
   const { plan } = network;
