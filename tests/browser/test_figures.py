@@ -182,7 +182,7 @@ def test_a_step_of_a_recurrence_opens_as_its_operations(figure):
     page = figure(PROGRAMS["LSTM by hand"])
     total = page.locator(".mg-clock").inner_text()
     sheet(page, "h₂").click()
-    expect(page.locator(".mg-fm-drawer .mg-fm-sheet")).to_have_count(14)
+    expect(page.locator(".mg-fm-drawer .mg-fm-sheet")).to_have_count(18)  # with i, f, o and g
     assert page.locator(".mg-clock").inner_text() != total, "its operations are stepped one by one now"
     page.locator(".mg-fm-close").click()
     expect(page.locator(".mg-clock")).to_have_text(total)

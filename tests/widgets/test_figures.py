@@ -612,3 +612,55 @@ def test_a_multiple_is_said_in_the_names_of_the_sheets(name):
         "**scores = 0.5(q @ kᵀ)**" in said(plan, "say")
         and len([s for s in plan["stages"] if s["role"] == "scores"]) == 1
     )
+
+
+def texts(figure):
+    return [s["label"][3] for s in figure["sheets"] if "label" in s]
+
+
+@pytest.mark.parametrize("name", ["11_transformer_block", "12_two_blocks"])
+def test_the_projection_of_several_heads_reads_them_joined(name):
+    plan = twenty(name)
+    for figure in plan["parts"]["link0"]:
+        at = {s["label"][3]: s for s in figure["sheets"] if "label" in s}
+        joined = next(s for label, s in at.items() if label in ("joined heads", "joined"))
+        assert at["out"]["x"] < joined["x"] and (joined["r"], joined["c"]) == (6, 8) and at["out"]["c"] == 4
+        assert joined["c"] == at["proj"]["r"]
+        inside(figure)
+    assert "weights 1, 2" in texts(plan["figures"][-1])
+
+
+def test_a_transposed_matrix_is_there_with_what_it_shows():
+    nodes = twenty("13_attention_mask")["nodes"]
+    known = {n["name"]: n.get("seen", n["stage"]) for n in nodes}
+    assert known["kᵀ"] == known["k"] and known["head.key.weightᵀ"] == -1
+
+
+def test_a_step_of_an_lstm_lists_its_gates_and_c_is_made_from_x_and_h():
+    plan = twenty("10_lstm")
+    names = [plan["nodes"][i]["name"] for i in plan["lists"]["turn2"]]
+    assert [n for n in names if n in "ifog"] == ["i", "f", "o", "g"]
+    assert [plan["nodes"][i]["expr"] for i in plan["lists"]["turn2"] if plan["nodes"][i]["name"] == "f"] == [
+        "part 2 of add"
+    ]
+    name = {i: n["name"] for i, n in enumerate(plan["nodes"])}
+    for figure in plan["figures"]:
+        wires = {(name[w["a"]], name[w["b"]]) for w in figure["wires"]}
+        assert {("x₃", "c₃"), ("h₂", "c₃"), ("c₂", "c₃")} <= wires
+
+
+def test_a_chart_of_gradients_says_the_number_of_its_foot():
+    view = program("08_rnn_by_hand", 1280)
+    drawn = view.svg(view.total, 1200)
+    foot = max(float(y) for y in re.findall(r'<path class="ax" d="M[\d.]+ ([\d.]+)h', drawn))
+    numbers = [float(y) for y in re.findall(r'y="([\d.]+)"[^>]*>(?:10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+|1)<', drawn)]
+    assert max(numbers) == pytest.approx(foot + 4, abs=0.2)
+
+
+def test_names_on_a_narrow_stage_say_that_they_are_of_a_gradient():
+    plan = twenty("07_cnn")
+    for figure in plan["figures"]:
+        assert not [w for w in figure["words"] if w["t"].startswith(("relu", "max pool", "conv"))]
+        assert sum(label.startswith(("relu", "max pool", "conv")) for label in texts(figure)) == 6
+    plain = [s["label"][3] for s in twenty("13_attention_mask")["figures"][-1]["sheets"] if s.get("plain")]
+    assert not {"key", "query", "value"} & set(plain)

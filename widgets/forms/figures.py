@@ -266,7 +266,8 @@ class Figures:
             state = self.name(figure.turns[-1].state)
             for t, turn in enumerate(figure.turns):
                 self.titles[f"turn{t}"] = f"{counted(state, t + 1)}, step {t + 1} of {len(figure.turns)}"
-                self.lists[f"turn{t}"] = [i for i in turn.operations if not self.finder.free(i)]
+                kept = [i for i in turn.operations if not self.finder.free(i) or i in self.names.parts]
+                self.lists[f"turn{t}"] = kept
         out: dict[str, list[Figure]] = {}
         for key, make in wholes.items():
             out[key] = []
@@ -354,9 +355,11 @@ class AttentionFigure(Draw):
         self.one = len(set(a.made_by.values())) == 1 and len(a.made_by) == 3  # one product makes q, k and v
         self.last = a.then[-1] if a.then else None
         self.end = o.wider(self.last) if self.last else a.joined
+        self.joined = o.names.joined(a) if self.last else -1
         self.wide = {
             "x": o.shapes[self.x][-1] if self.x >= 0 else 0,
             "then": o.shapes[self.end][-1] if self.end >= 0 else 0,
+            "joined": o.shapes[self.joined][-1] if self.joined >= 0 else 0,
         }
         self.gs = 8 if len(o.shapes[a.scores]) > 2 or a.heads else 0
         self.narrow = w < NARROW
@@ -403,12 +406,14 @@ class AttentionFigure(Draw):
             g["mask"] = 0
         g["weights"] = max(g["weights"], over + 4)
         g["out"] = max(g["out"], self._over(self.a.weights, "weights", self.keys, c) + 4)
+        g["joined"] = max(26, self._over(self.a.out, "out", self.dv, c) + 10 + self.gs) if self.wide["joined"] else 0
         g["then"] = max(g["then"], 2 * (self._over(self.a.out, "out", self.dv, c) + 14)) if self.wide["then"] else 0
         g["x"] = g["x"] if self.wide["x"] else 0
         return g
 
     def _total(self, c: float) -> float:
-        cells = self.wide["x"] + self.d + self.keys * (3 if self.masked >= 0 else 2) + self.dv + self.wide["then"]
+        cells = self.wide["x"] + self.d + self.keys * (3 if self.masked >= 0 else 2) + self.dv
+        cells += self.wide["joined"] + self.wide["then"]
         return cells * c + sum(self._gaps(c).values()) + 14
 
     def _first_row(self, c: float) -> float:
@@ -423,7 +428,8 @@ class AttentionFigure(Draw):
 
     def _second_row(self, c: float) -> float:
         g = self._gaps(c)
-        return (self.keys + self.dv + self.wide["then"]) * c + g["out"] + g["then"] + 48
+        cells = self.keys + self.dv + self.wide["joined"] + self.wide["then"]
+        return cells * c + g["out"] + g["joined"] + g["then"] + 48
 
     def _place(self) -> None:
         narrow = self.narrow
@@ -432,7 +438,7 @@ class AttentionFigure(Draw):
             if narrow
             else largest(self._total, self.w - 8)
         )
-        gaps = 6 if self.wide["x"] else 5
+        gaps = 5 + bool(self.wide["x"]) + bool(self.wide["joined"])
         stretch = 0.0 if narrow else min(34.0, max(0.0, (self.w - 8 - self._total(c)) / gaps))
         g = {k: v + stretch for k, v in self._gaps(c).items()}
         half = 26 if not self.one and self.x >= 0 else 8
@@ -516,14 +522,15 @@ class AttentionFigure(Draw):
             others=self._others("masked"),
         )
 
-    def _chip(self, n: int, x: float, y: float, cell: float, label: str, right: float = 0) -> Place:
-        """A small sheet on a wire, its middle at (x, y)."""
+    def _chip(self, n: int, x: float, y: float, cell: float, label: str, room: float = 0) -> Place:
+        """A small sheet on a wire, its middle at (x, y). room: for its name, if it is little."""
         r, c = self.o.shapes[n][-2:]
         self.sign(
             "ground", x - c * cell / 2 - 4, y - r * cell / 2 - 4, n, w=round(c * cell + 8, 1), h=round(r * cell + 8, 1)
         )
         place = self.sheet(n, x - c * cell / 2, y - r * cell / 2, cell, label=label, sub="", mid=True, alone=True)
-        self.sheets[-1]["plain"] = True
+        if (len(label) + 2) * MONO > (room or 1e9):
+            self.sheets[-1]["plain"] = True
         return place
 
     def _projections(self, first: Place, q: Place, kt: Place, v: Place, scores: Place, mid: float) -> None:
@@ -553,7 +560,8 @@ class AttentionFigure(Draw):
         cell = max(1.6, min(7.0, self.c * 0.45, 30 / size if size else 7, 56 / size))
         if "q" in weights:
             self.wire(p("M", first.right + 3, mid, "H", q.x - 4), self.x, made["q"])
-            self._chip(weights["q"], (first.right + q.x) / 2, mid, cell, self._weight(weights["q"], "q"))
+            room = q.x - first.right + 6
+            self._chip(weights["q"], (first.right + q.x) / 2, mid, cell, self._weight(weights["q"], "q"), room)
         if "k" in weights:
             at = first.right - self.c * 1.5
             self.wire(p("M", at, self.y - 3, "V", over + 7, "q0 -7 7 -7H", kt.x - 4), self.x, made["k"])
@@ -577,10 +585,15 @@ class AttentionFigure(Draw):
         o, c = self.o, self.c
         mid = below + self.rows * c / 2
         if self.end >= 0:
+            if self.joined >= 0:  # all heads beside each other, which the projection reads
+                self.wire(p("M", out.right + 3, mid, "H", out.right + self.gap["joined"] - 4), self.a.out, self.joined)
+                name = short(self.o.name(self.joined))
+                name = name if (len(name) + 2) * MONO < self.wide["joined"] * c + 12 else "joined"
+                out = self.sheet(self.joined, out.right + self.gap["joined"], below, c, label=name)
             gap = self.gap["then"]
             x = out.right
             op = self.last.op if self.last else self.end
-            self.wire(p("M", x + 3, mid, "H", x + gap - 4), self.a.out, op)
+            self.wire(p("M", x + 3, mid, "H", x + gap - 4), out.n, op)
             if self.last and self.last.factor >= 0:
                 r, k = o.shapes[self.last.factor][-2:]
                 self._chip(
@@ -589,6 +602,7 @@ class AttentionFigure(Draw):
                     mid,
                     max(1.6, min(5.0, (gap - self.gs - 20) / k, 56 / r)),
                     self._weight(self.last.factor, "o"),
+                    gap - self.gs + 4,
                 )
             out = self.sheet(self.end, x + gap, below, c, sub=f"{self.rows} × {self.wide['then']}")
         if self.inner:
@@ -1011,9 +1025,9 @@ class PlanesFigure(LayersFigure):
             beside = words > shape[n][3] * c - 16 and row + words < self.w  # else a wire would run through them
             if n == self.columns[-1][0]:  # its wires come from above and leave at the right
                 called, sized, beside = "", f"{called}, {sized}", False
-            over = f"{called}, {sized}"  # else at the right end of the bus, where the row above it has ended
-            if kernel and before and not beside and row - 12 - len(over) * MONO > before[-1].right:
-                self.text(row - 12, y - 30, over, "m", "end")
+            over, at = f"{called}, {sized}", None  # else at the right end of the bus, where the row above it has ended
+            if kernel and before and not beside and row - 12 - (len(over) + 2) * MONO > before[-1].right:
+                at = (round(row - 12, 1), round(y - 30, 1), "end", over)
                 called = sized = ""
             for k in range(self.shown[n]):
                 if kernel:
@@ -1032,8 +1046,10 @@ class PlanesFigure(LayersFigure):
                 )
                 here.append(one)
                 x = one.right + 12
+            if at:
+                self.sheets[-1]["label"] = at
             if beside:
-                self.text(x, here[-1].mid - 3, called, "m")
+                self.sheets[-1]["label"] = (round(x, 1), round(here[-1].mid - 3, 1), "start", called)
                 self.text(x, here[-1].mid + 13, sized, "s")
             if before and len(before) == len(here) and not kernel:
                 for one, to in zip(before, here, strict=True):
@@ -1217,6 +1233,7 @@ class RecurrenceFigure(Draw):
             turn = f.turns[t]
             here = self.sheet(self.bottom[t], x, y, cw, c, strip=True, label=self._label(state, t), sub="")
             self._lanes(k, t, x, tall)
+            self._into_lanes(k, t, x, mid, tall)
             self.wire(
                 p("M", x + cw / 2, self.bus, "V", (self.bus + 40 if self.lanes else y) - 20),
                 f.parameters[0] if f.parameters else turn.state,
@@ -1283,6 +1300,19 @@ class RecurrenceFigure(Draw):
                 self.wire(p("M", x + cw / 2, y + tall - 19, "V", y + self.long * self.c + 3), below[t], row[t])
             else:
                 self.wire(p("M", x + cw / 2, y + self.long * self.c + 3, "V", self.y - 19), row[t], f.turns[t].state)
+
+    def _into_lanes(self, k: int, t: int, x: float, mid: float, tall: float) -> None:
+        """What the further states of a step are made from besides their own last one: the input, and the state before."""
+        f, given = self.f, self.given[t]
+        before = self.before.n if self.before else self.start if not k else -1
+        for q, row in enumerate(self.lanes if not f.stacked else ()):
+            at = self.bus + 40 + q * tall + self.long * self.c * 0.8
+            turn, finder = x - min(9.0, self.pitch * 0.2), self.o.finder
+            if before >= 0 and finder.depends(row[t], before):
+                self.wire(p("M", turn, mid, "V", at + 4, "q0 -4 4 -4H", x - 3), before, row[t])
+            if given >= 0 and finder.depends(row[t], given) and (self.joined and not t or self._long(given) == self.kx):
+                foot = self.below - 8
+                self.wire(p("M", x + self.cw / 2, foot, "H", turn, "V", at + 4, "q0 -4 4 -4H", x - 3), given, row[t])
 
     def _norms(self) -> None:
         f, o = self.f, self.o
@@ -1648,7 +1678,8 @@ class LaneFigure(LayersFigure):
             apart = [head.weights for head in (link.form, *link.form.heads)]  # tensors of their own
             shape = self.o.shapes[apart[0]]
             several = len(shape) == 4 and shape[-3] > 1
-            return "weights", [(apart[0], k) for k in range(2)] if several else [(i, -1) for i in apart[:2]]
+            some = [(apart[0], k) for k in range(2)] if several else [(i, -1) for i in apart[:2]]
+            return "weights 1, 2" if len(some) > 1 else "weights", some
         assert link.form
         inner = [z for z in link.form.layers if z.kind != "norm"]
         n = self.o.wider(inner[-2]) if len(inner) > 1 else inner[-1].op

@@ -55,6 +55,7 @@ class Names:
     def __init__(self, finder: Finder, forms: Forms):
         self.finder, self.nodes = finder, finder.nodes
         self.role: dict[int, str] = {}
+        self.parts: set[int] = set()  # i, f, o, g = x.chunk(4)
         self._depth = 0
         self.logp = forms.loss.logp if forms.loss else -1  # the figure shows p; what is recorded is its logarithm
         self.by_label = {n["label"]: n["id"] for n in self.nodes}
@@ -86,6 +87,7 @@ class Names:
                 names = [x.strip() for x in left[1].split(",")]
                 if len(names) > 1 and int(part[1]) < len(names):
                     self.role[n["id"]] = names[int(part[1])]
+                    self.parts.add(n["id"])
 
     def _of_figure(self, figure: Attention | Recurrence | Lane | Layers) -> None:
         if isinstance(figure, Attention):
@@ -154,12 +156,21 @@ class Names:
         give(a.masked[-1] if a.masked else -1, "masked")
         give(a.weights, "weights")
         give(a.out, "out")
+        give(self.joined(a), "joined heads")
         if a.mask >= 0 and not nodes[a.mask]["named"]:
             self.role[a.mask] = "mask"
         made = set(a.made_by.values())
         for role, i in a.made_by.items():
             give(i, module_of(nodes[i]) if len(made) == 1 else role)
         self._of_layers(a.then)
+
+    def joined(self, a: Attention) -> int:
+        """The results of all heads beside each other, as the projection reads them; -1 if there is one head."""
+        finder, i = self.finder, a.then[0].x if a.then else a.joined
+        rows, wide = finder.shape(a.out)[-2], finder.shape(i)[-1] if i >= 0 else 0
+        while i >= 0 and finder.free(i) and finder.shape(i)[-2:] != [rows, wide]:
+            i = finder.parents[i][0]
+        return i if i >= 0 and finder.shape(i)[-2:] == [rows, wide] and wide > finder.shape(a.out)[-1] else -1
 
     def _of_layers(self, layers: list[Layer]) -> None:
         words = [self._word(layer) for layer in layers]
@@ -207,6 +218,9 @@ class Names:
 
     def expression(self, i: int) -> str:
         """How a node was computed, in these names and without what nobody has written."""
+        if i in self.parts:
+            number = re.search(r"\[(\d+)\]$", self.nodes[i]["label"])
+            return f"part {int(number[1]) + 1 if number else 1} of {self.of(self.finder.peel(i))}"
         if i == self.logp:
             return self._expression(self.nodes[i]["expr"].replace("log_softmax(", "softmax("))
         text = re.sub(r", (arranged|padding_idx|by_frequency|approximate)=[^,)]*", "", self.nodes[i]["expr"])

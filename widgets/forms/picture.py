@@ -73,7 +73,7 @@ class Moment:
         return below if at is None or below is None else below[at.astype(int)]
 
     def known(self, i: int) -> bool:
-        return self.nodes[i]["stage"] < self.step
+        return self.nodes[i].get("seen", self.nodes[i]["stage"]) < self.step
 
     def gone(self, stage: int) -> bool:
         return self.step > self.K and stage >= 2 * self.K + 1 - self.step
@@ -241,7 +241,7 @@ def _norms(sign: Sign, state: str, now: Moment) -> list[str]:
     def place(v: float) -> float:
         return y + (high - max(low, math.log10(v))) / (high - low) * h
 
-    for e in range(high, low - 1, -math.ceil((high - low) / 4)):
+    for e in range(low, high + 1, math.ceil((high - low) / 4)):  # the foot has its number, too
         at = y + (high - e) / (high - low) * h
         out.append(f'<path class="ax{" dt" if e > low else ""}" d="M{number(x)} {number(at)}h{number(w)}"/>')
         power = "1" if e == 0 else "10" + str(e).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -51,6 +51,9 @@ class FormNode(TypedDict):
     line: NotRequired[int]
     rules: NotRequired[list[str]]  # by slot: what the backward rule sends there, in words
     free: NotRequired[bool]  # it only changes the shape
+    seen: NotRequired[
+        int
+    ]  # of such a node, the stage that makes its numbers, or -1: they are there before the stage that it is in
     log: NotRequired[int]  # it is the logarithm of what is shown, probabilities; the node of the targets
     whole: NotRequired[str]  # "truth" values, or a "count": whole numbers, whose cells have no colour
 
@@ -177,6 +180,7 @@ class Figured:
             node["whole"] = "truth" if value.dtype.kind == "b" else "count"
         if self.finder.free(i):
             node["free"] = True
+            node["seen"] = self.stages.of.get(self.finder.peel(i), -1)
         if self.forms.loss and i == self.forms.loss.logp:
             node["log"] = self.forms.loss.target
         if i in bases:

@@ -343,6 +343,7 @@ export interface FormNode {
   line?: number;
   rules?: string[];
   free?: boolean;
+  seen?: number;
   log?: number;
   whole?: string;
 }

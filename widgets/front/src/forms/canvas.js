@@ -338,7 +338,7 @@ function drawNorms({ x, y, w = 0, h = 0, t = "", xs = [], nodes = [], rows = [] 
   if (high === low) high++;
   const place = (/** @type {number} */ v) => y + ((high - Math.max(low, Math.log10(v))) / (high - low)) * h;
   const stride = Math.ceil((high - low) / 4);
-  for (let e = high; e >= low; e -= stride) {
+  for (let e = low; e <= high; e += stride) {
     const at = y + ((high - e) / (high - low)) * h;
     out.push(s("path", { d: `M${x} ${at}h${w}`, class: `mg-fm-axis${e > low ? " mg-fm-dots" : ""}` }));
     out.push(s("text", { x: x - 8, y: at + 4, class: "mg-fm-s", "text-anchor": "end" }, e === 0 ? "1" : `10${raised(e)}`));

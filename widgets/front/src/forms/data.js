@@ -110,7 +110,8 @@ export class Forms {
 
   /** Is the value of a tensor there? @param {number} i @param {number} step */
   known(i, step) {
-    return this.node(i).stage < step;
+    const { seen, stage } = this.node(i);
+    return (seen ?? stage) < step;
   }
 
   /** Has a stage gone back? @param {number} stage @param {number} step */
