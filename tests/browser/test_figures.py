@@ -178,6 +178,18 @@ def test_each_operand_has_the_rule_of_its_gradient(figure, program, name, said):
     assert "=" not in page.locator(".mg-fm-drawer text").all_text_contents()
 
 
+def test_a_number_is_called_by_its_index_in_what_is_open_or_by_the_name_of_its_tensor(figure):
+    page = figure(PROGRAMS["attention, mask added"])
+    way, read = page.locator(".mg-fm-way b"), page.locator(".mg-fm-read b")
+    for name, end in (("kᵀ", r"^\[3, 0\]$"), ("x", r"^x\[0, 3\]$")):
+        one = sheet(page, name)
+        box, columns = one.bounding_box(), int(re.search(r" by (\d+)", one.get_attribute("aria-label"))[1])
+        page.mouse.click(box["x"] + box["width"] * 3.5 / columns, box["y"] + 4)
+        expect(way).to_have_text(re.compile(end))
+        page.keyboard.press("Escape")
+    assert read.inner_text().startswith("x[0, 3] = ")
+
+
 def test_a_step_of_a_recurrence_opens_as_its_operations(figure):
     page = figure(PROGRAMS["LSTM by hand"])
     total = page.locator(".mg-clock").inner_text()

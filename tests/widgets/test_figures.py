@@ -664,3 +664,35 @@ def test_names_on_a_narrow_stage_say_that_they_are_of_a_gradient():
         assert sum(label.startswith(("relu", "max pool", "conv")) for label in texts(figure)) == 6
     plain = [s["label"][3] for s in twenty("13_attention_mask")["figures"][-1]["sheets"] if s.get("plain")]
     assert not {"key", "query", "value"} & set(plain)
+
+
+@pytest.mark.parametrize("name", ["06_sequential", "07_cnn", "09_rnn_module"])
+def test_before_the_first_step_everything_that_is_only_another_view_of_a_leaf_is_there(name):
+    view = program(name, 1280)
+    plan = twenty(name)
+    now = Moment(plan, bytes(view.forms["numbers"]), 0)
+    drawn = [s["n"] for figure in plan["figures"] for s in figure["sheets"]]
+    weights = [n for n in drawn if plan["nodes"][n]["name"].endswith("weightᵀ")]
+    assert weights and all(now.side(n)[0] == "value" for n in weights)
+    assert "" in {now.side(n)[0] for n in drawn}
+
+
+@pytest.mark.parametrize("width", [1280, 1600])
+def test_a_channel_leads_to_its_own_rows_of_the_weight_after_a_flatten(width):
+    plan = twenty("07_cnn")
+    figure = fitting(plan["figures"], width)
+    fc = next(i for i, n in enumerate(plan["nodes"]) if n["name"].endswith("fc") and n["kind"] == "operation")
+    weight = next(s for s in figure["sheets"] if s["n"] == plan["nodes"][fc]["parents"][2])
+    ends = sorted(float(w["d"].split()[-1]) for w in figure["wires"] if w["b"] == fc and "C" in w["d"])
+    rows = [int((y - weight["y"]) / weight["ch"]) for y in ends]
+    assert [row // 9 for row in rows] == list(range(8))  # planes of 3 × 3
+
+
+@pytest.mark.parametrize("width", [390, 640, 1280])
+def test_a_wire_behind_a_weight_carries_the_gradient_of_the_weight_where_x_needs_none(width):
+    plan = twenty("13_attention_mask")
+    nodes = plan["nodes"]
+    made = [i for i, n in enumerate(nodes) if n["name"] in ("q", "k", "v") and n["function"] == "mm"]
+    for i in made:
+        from_ = [w["a"] for w in fitting(plan["figures"], width)["wires"] if w["b"] == i]
+        assert [nodes[a]["kind"] for a in from_] == ["input", "parameter"], nodes[i]["name"]

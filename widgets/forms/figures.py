@@ -559,23 +559,33 @@ class AttentionFigure(Draw):
         size = max((max(o.shapes[i][-2:]) for i in weights.values()), default=1)
         cell = max(1.6, min(7.0, self.c * 0.45, 30 / size if size else 7, 56 / size))
         if "q" in weights:
-            self.wire(p("M", first.right + 3, mid, "H", q.x - 4), self.x, made["q"])
+            at = (first.right + q.x) / 2
+            self._through(p("M", first.right + 3, mid), at, mid, q.x - 4, weights["q"], made["q"])
             room = q.x - first.right + 6
-            self._chip(weights["q"], (first.right + q.x) / 2, mid, cell, self._weight(weights["q"], "q"), room)
+            self._chip(weights["q"], at, mid, cell, self._weight(weights["q"], "q"), room)
         if "k" in weights:
             at = first.right - self.c * 1.5
-            self.wire(p("M", at, self.y - 3, "V", over + 7, "q0 -7 7 -7H", kt.x - 4), self.x, made["k"])
-            self._chip(weights["k"], (max(at, q.x - 20) + kt.x) / 2, over, cell, self._weight(weights["k"], "k"))
+            chip = (max(at, q.x - 20) + kt.x) / 2
+            way = p("M", at, self.y - 3, "V", over + 7, "q0 -7 7 -7")
+            self._through(way, chip, over, kt.x - 4, weights["k"], made["k"])
+            self._chip(weights["k"], chip, over, cell, self._weight(weights["k"], "k"))
         if "v" in weights and not self.narrow:
             at = first.x + self.c * 1.5 + 12
-            self.wire(p("M", at, self.y - 3, "V", high + 7, "q0 -7 7 -7H", v.x - 4), self.x, made["v"])
-            self._chip(weights["v"], (scores.right + v.x) / 2, max(high, 40), cell, self._weight(weights["v"], "v"))
+            chip = (scores.right + v.x) / 2
+            way = p("M", at, self.y - 3, "V", high + 7, "q0 -7 7 -7")
+            self._through(way, chip, high, v.x - 4, weights["v"], made["v"])
+            self._chip(weights["v"], chip, max(high, 40), cell, self._weight(weights["v"], "v"))
         elif "v" in weights:
             r, c = o.shapes[weights["v"]][-2:]
             at = v.right + 34 + c * cell / 2
-            self.wire(p("M", at + c * cell / 2 + 24, v.mid, "H", v.right + 4), self.x, made["v"])
+            self._through(p("M", at + c * cell / 2 + 24, v.mid), at, v.mid, v.right + 4, weights["v"], made["v"])
             self._chip(weights["v"], at, v.mid, cell, self._weight(weights["v"], "v"))
             self.text(at + c * cell / 2 + 28, v.mid + 4, "x", "m")
+
+    def _through(self, way: str, x: float, y: float, to: float, weight: int, made: int) -> None:
+        """A wire through the weight at (x, y): before it runs what the rows are made of, after it what the weight makes of them."""
+        self.wire(way + p("H", x), self.x, made)
+        self.wire(p("M", x, y, "H", to), weight, made)
 
     def _weight(self, n: int, role: str) -> str:
         name = short(self.o.name(n)).replace(".weight", "").removeprefix("…").removesuffix("ᵀ").split(".")[-1]
@@ -973,8 +983,11 @@ class PlanesFigure(LayersFigure):
             self.sheet(
                 layer.factor, x, y, cw, ch, label=short(self.o.name(layer.factor)).split(".")[-1], sub="", alone=True
             )
-            for a in before if last is None else [last]:
+            channels = shape[before[0].n][1] if last is None and r % shape[before[0].n][1] == 0 else 0
+            for plane, a in enumerate(before if last is None else [last]):
                 at = min(y + r * ch, max(y, a.mid))
+                if channels:  # flattened, each channel has rows of its own
+                    at = y + (plane + 0.5) * r / channels * ch
                 self.wire(p("M", a.right + 3, a.mid, "C", a.right + 16, a.mid, x - 18, at, x - 4, at), a.n, layer.op)
             self.wire(p("M", x + k * cw / 2, y + r * ch + 2, "V", y + r * ch + 12), layer.factor, layer.op)
             rows = shape[n][-2] if len(shape[n]) > 1 else 1

@@ -196,7 +196,15 @@ export class Canvas {
     view.inner.replaceChildren(...this.#cells(sheet, side, forms, n, at, step));
     const partly = side.kind === "gradient" && side.done < side.of;
     const kind =
-      side.kind === "gradient" ? (partly ? "part" : "gradient") : side.kind ? (node.kind === "operation" ? "made" : "given") : "wait";
+      side.kind === "gradient"
+        ? partly
+          ? "part"
+          : "gradient"
+        : side.kind
+          ? forms.node(forms.base(n)).kind === "operation"
+            ? "made"
+            : "given"
+          : "wait";
     view.frame.setAttribute("class", `mg-fm-frame mg-fm-is-${kind}${opened === n ? " mg-fm-opened" : ""}`);
     for (const ghost of view.ghosts) ghost.classList.toggle("mg-fm-is-gradient", side.kind === "gradient");
     if (view.label && sheet.label) {

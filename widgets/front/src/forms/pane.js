@@ -13,6 +13,14 @@ import { indices } from "./data.js";
 
 const CHOICES = 12; // samples; of more there are only two buttons
 
+/** Which number it is: an index into the operation that is open, or else with the name of its own tensor.
+ * @param {Forms} forms @param {{node: number, flat: number}} pin @param {number} [opened] */
+function numbered(forms, { node, flat }, opened) {
+  const own = forms.base(node) === opened;
+  const n = own ? forms.base(node) : node;
+  return `${own ? "" : forms.node(n).name}[${indices(forms.node(n).shape, own ? forms.place(node, flat) : flat).join(", ")}]`;
+}
+
 export class FormsPane {
   /** @param {View} view */
   constructor(view) {
@@ -128,7 +136,7 @@ export class FormsPane {
     const { plan } = forms;
     /** @type {[string, number][]} */
     const way = [[plan.nodes[plan.root].name, 0], ...scene.open.map((o, d) => /** @type {[string, number]} */ ([scene.titleOf(o), d + 1]))];
-    if (scene.pin && scene.open.length) way.push([`[${indices(forms.node(scene.pin.node).shape, scene.pin.flat).join(", ")}]`, -1]);
+    if (scene.pin && scene.open.length) way.push([numbered(forms, scene.pin, scene.open.at(-1)?.node), -1]);
     const parts = way.flatMap(([text, depth], k) => {
       if (k === way.length - 1) return /** @type {(string|HTMLElement)[]} */ ([h("b", { "aria-current": "location" }, text)]);
       const b = h(
