@@ -339,9 +339,11 @@ class GraphView(Fronted):
         """Everything a slider can reach while the other inputs stand still."""
         tape = self._subject.tape
         room = sweeps.room(visible, len(self._at_id), tape.seconds if "arrays" in visible else None)
-        points = sweeps.slider_points(recorded[str(leaf)], inputs[str(leaf)], room)
+        ends = recorded[str(leaf)], inputs[str(leaf)]
+        points = sweeps.slider_points(*ends, room)
         rows = self._part.columns(*self._subject.sweep(self._at_id[leaf], points))
-        return sweeps.pack(leaf, inputs, visible, points, rows)
+        part = sweeps.in_sight(rows[:, visible["root"]], *(points.index(at) for at in ends))
+        return sweeps.pack(leaf, inputs, visible, points[part], rows[part])
 
     def _sweep_now(self, leaf: int) -> Sweep:
         return self._sweep(leaf, self.trace, self.recorded, self.inputs)

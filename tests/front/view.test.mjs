@@ -184,6 +184,9 @@ test("one node: its rule with numbers, and the chain rule as a product", () => {
   assert.equal(facts["∂y/∂x"], "30");
   assert.match(facts["chain rule"], /= 10 · 1 · 3 = 30$/);
   assert.match(facts.flow, /what it is made of \(0\)what it flows into \(3\)/);
+  view.store.set({ step: 4 });
+  const rule = texts(".mg-pane:not([hidden]) dd")[texts(".mg-pane:not([hidden]) dt").indexOf("chain rule")];
+  assert.ok(rule.includes("·") && !rule.includes("30") && !rule.includes("="), `no number before it is there: ${rule}`);
 });
 
 test("the ledger as an exercise takes right numbers and says what is wrong with others", () => {

@@ -22,6 +22,7 @@ from minigrad.core.errors import a_kind
 from minigrad.scalar import Value, backward_order, copy_newest, recompute
 from minigrad.tape import Tape
 from minigrad.tracing.naming import headline, source_of
+from minigrad.tracing.notation import number_text
 from minigrad.tracing.own_classes import NO_OBJECT, why_no_graph
 from minigrad.tracing.scalar_trace import ScalarRecording, groups_of, newest, part, trace_value
 from minigrad.tracing.schema import Source
@@ -297,12 +298,19 @@ class Subject:
 
     def _compare_grads(self, leaves: list[tuple[str, Any, Any]]) -> None:
         """Report the inputs whose .grad is not what this backward pass alone gives. leaves: (name, its .grad, the gradient here)."""
-        odd = [f"{name}.grad" for name, held, grad in leaves if numpy.isfinite(grad).all()
+        odd = [(f"{name}.grad", held, grad) for name, held, grad in leaves if numpy.isfinite(grad).all()
                and not numpy.allclose(held, grad, rtol=1e-3, atol=1e-5 * float(numpy.abs(grad).max(initial=0)))]  # fmt: skip
         if odd:
-            are, they, hold = ("is", "it", "holds") if len(odd) == 1 else ("are", "they", "hold")
-            self.words.append(f"{listed(odd, 3, 'gradients')} {are} not what this backward pass alone would give. Gradients add up until "
-                              f"you clear them, so {they} probably still {hold} what an earlier pass left.")  # fmt: skip
+            name, held, grad = odd[0]
+            one = len(odd) == 1
+            they, hold = ("it", "holds") if one else ("they", "hold")
+            if one and numpy.ndim(grad) == numpy.ndim(held) == 0:
+                fact = f"{name} is {number_text(float(held))}, but this backward pass alone gives {number_text(float(grad))}."
+            else:
+                names, are = listed([name for name, *_ in odd], 3, "gradients"), "is" if one else "are"
+                fact = f"{names} {are} not what this backward pass alone would give."
+            self.words.append(f"{fact} Gradients add up until you clear them, so {they} probably still {hold} what an earlier pass "
+                              "left.")  # fmt: skip
 
     def _trace(self, graph: ScalarRecording, names: Mapping[str, object]) -> ScalarRecording:
         """Trace a recording, or the newest part of a big one. Returns the recording that was traced."""

@@ -13,6 +13,8 @@ from ..contract import Sections, Sweep, array_widths
 
 FIRST = 6  # sliders shown at once; others are computed when someone looks for them
 SECONDS = 0.3  # what computing the tables of a Tensor graph's first sliders may take
+SPIKE, FAR = 1000, 30  # times the usual result: the curve has a spike; and how much of it is still shown
+FEW = 5  # points on each side that are kept in any case
 BYTES = 3_000_000  # what all tables together may weigh; fewer points for bigger graphs
 
 
@@ -37,6 +39,32 @@ def slider_points(recorded: float, now: float, room: int = 121) -> list[float]:
         mantissa * k * scale / steps if power >= 0 else mantissa * k / (steps * scale) for k in range(-steps, steps + 1)
     }
     return sorted(points | {recorded, now})
+
+
+def in_sight(results: numpy.ndarray, recorded: int, now: int) -> slice:
+    """Which points a slider keeps: all; but where the result grows so much that its curve would be a flat line and a spike, those
+    around the recorded and the present point at which it does not.
+
+    >>> x = numpy.linspace(-3, 3, 121)
+    >>> in_sight(x**4, 80, 80), in_sight(x**60, 80, 80)
+    (slice(0, 121, None), slice(39, 86, None))
+    """
+    with numpy.errstate(all="ignore"):
+        far = numpy.abs(results - results[now])
+    finite = far[numpy.isfinite(far)]
+    usual = max(
+        abs(float(results[now])),
+        abs(float(results[recorded])),
+        float(numpy.quantile(finite, 0.25)) if len(finite) else 0.0,
+    )
+    if not len(finite) or not usual > 0 or not float(finite.max()) > SPIKE * usual:
+        return slice(0, len(results))
+    start, end = sorted((recorded, now))
+    while start > 0 and not far[start - 1] > FAR * usual:
+        start -= 1
+    while end < len(results) - 1 and not far[end + 1] > FAR * usual:
+        end += 1
+    return slice(max(0, min(start, recorded - FEW, now - FEW)), max(end, recorded + FEW, now + FEW) + 1)
 
 
 def sections(trace: Trace) -> Sections:

@@ -89,15 +89,17 @@ function localRule({ trace, point }, e, node) {
 }
 
 /** Every path from the result to the node, as a product each. @param {Frame} frame @param {TraceNode} node @returns {(Node|string)[]} */
-function chainRule({ trace, point }, node) {
+function chainRule({ trace, point, now }, node) {
   const { total, paths } = chain(trace, node.id, PATHS);
   const y = trace.nodes[trace.root].label;
   if (paths.length === 1 && !paths[0].length) return [div(`${node.label} is where the backward pass starts: ${slope(y, y)} = 1`)];
   const products = paths.map((p) => p.reduce((product, e) => product * point.locals[e], 1));
+  const there = now.got[node.id] > 0 && now.got[node.id] === now.need[node.id]; // no number before the backward pass has brought it
   const rows = paths.map((p, i) => {
     const symbols = p.map((e) => slopeOf(trace, trace.edges[e])).join(" · ");
     const factors = p.map((e) => fmt(point.locals[e])).join(" · ");
-    return h("div", { class: "mg-path" }, (i ? "+ " : "") + symbols, h("br"), `= ${factors} = `, h("b", {}, fmt(products[i])));
+    const numbers = there ? [h("br"), `= ${factors} = `, h("b", {}, fmt(products[i]))] : [];
+    return h("div", { class: "mg-path" }, (i ? "+ " : "") + symbols, ...numbers);
   });
   if (total > paths.length) {
     return [
@@ -106,7 +108,7 @@ function chainRule({ trace, point }, node) {
     ];
   }
   const sum = fmt(products.reduce((a, b) => a + b, 0));
-  return paths.length > 1 ? [...rows, h("div", {}, "together ", h("b", {}, sum))] : rows;
+  return there && paths.length > 1 ? [...rows, h("div", {}, "together ", h("b", {}, sum))] : rows;
 }
 
 /** Which array a rule saved. @param {Frame} frame @param {TraceNode} node @returns {Fact[]} */
