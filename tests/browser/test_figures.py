@@ -190,6 +190,15 @@ def test_a_number_is_called_by_its_index_in_what_is_open_or_by_the_name_of_its_t
     assert read.inner_text().startswith("x[0, 3] = ")
 
 
+def test_on_a_narrow_stage_the_reading_line_has_whole_lines(figure):
+    page = figure(PROGRAMS["a Module with fc1 and fc2, relu in forward"], 390)
+    sheet(page, "net.fc1").hover(position={"x": 4, "y": 4})
+    read = page.locator(".mg-fm-read")
+    expect(read).to_contain_text(" × ")
+    assert read.evaluate("e => e.scrollHeight > e.clientHeight"), "its text is longer than the two lines"
+    assert read.evaluate("e => parseFloat(getComputedStyle(e).paddingBottom)") == 0
+
+
 def test_a_step_of_a_recurrence_opens_as_its_operations(figure):
     page = figure(PROGRAMS["LSTM by hand"])
     total = page.locator(".mg-clock").inner_text()

@@ -696,3 +696,19 @@ def test_a_wire_behind_a_weight_carries_the_gradient_of_the_weight_where_x_needs
     for i in made:
         from_ = [w["a"] for w in fitting(plan["figures"], width)["wires"] if w["b"] == i]
         assert [nodes[a]["kind"] for a in from_] == ["input", "parameter"], nodes[i]["name"]
+
+
+def test_the_bars_along_a_lane_say_that_they_are_of_all_samples():
+    for name, several in (("12_two_blocks", True), ("11_transformer_block", False)):
+        titles = [s["t"] for f in twenty(name)["figures"] for s in f["signs"] if s["kind"] == "norms"]
+        assert titles and all(t.endswith(", of all samples") == several for t in titles)
+
+
+@pytest.mark.parametrize("name", ["06_sequential", "12_two_blocks"])
+def test_the_wire_of_a_loss_runs_beside_the_words_below_the_probabilities(name):
+    plan = twenty(name)
+    for figure in plan["figures"]:
+        [ring] = [w for w in figure["words"] if w["t"].startswith("ring")]
+        [wire] = [w["d"] for w in figure["wires"] if w["b"] == plan["root"]]
+        x = float(wire.split()[1])
+        assert not (ring["x"] - 2 < x < ring["x"] + 6.2 * len("ring: target")), (figure["w"], wire)

@@ -802,7 +802,7 @@ class LayersFigure(Draw):
         self.text(bars, y - 6, "−log p", "m")
         at = min(self.w - 90, bars)
         end = y + rows * c + near
-        self.wire(p("M", min(bars + room / 2, at + 42), y + rows * c + 4, "V", end - 28), cross.logp, cross.loss)
+        self.wire(p("M", min(bars + room / 2, at + 76), y + rows * c + 4, "V", end - 28), cross.logp, cross.loss)
         self.loss(at, end, 86)
 
     def downwards(self) -> None:
@@ -1612,6 +1612,8 @@ class LaneFigure(LayersFigure):
             return
         xs = [round(x, 1) for _, x in on_lane]
         said = f"size of ∂{short(o.name(o.finder.root))} along the lane, log scale"
+        shape = o.shapes[on_lane[-1][0]]
+        said += ", of all samples" if product(shape[:1] if self.planes else shape[:-2]) > 1 else ""
         if 36 + SANS * len(said) > self.w:
             said = said.replace(" along the lane", "")
         wide = min(22.0, (xs[-1] - xs[0]) / len(xs) * 0.5)

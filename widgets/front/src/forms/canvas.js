@@ -235,7 +235,15 @@ export class Canvas {
         const t = targets[Math.floor(at(k, 0) / (upright ? r : c))];
         if (!(t >= 0 && t < (upright ? r : c))) continue; // ignored
         const [i, j] = upright ? [t, 0] : [k, t];
-        rings.push(s("rect", { x: x + j * cw + 1.5, y: y + i * ch + 1.5, width: Math.max(2, cw - 3), height: Math.max(2, ch - 3), rx: Math.min(cw, ch) / 3, class: "mg-fm-ring" })); // biome-ignore format: one element
+        const thin = Math.min(cw, ch) < MINUS; // else there would be no room for the colour in it
+        const inset = thin ? 0.6 : 1.5;
+        const place = {
+          x: x + j * cw + inset,
+          y: y + i * ch + inset,
+          width: Math.max(2, cw - 2 * inset),
+          height: Math.max(2, ch - 2 * inset),
+        };
+        rings.push(s("rect", { ...place, rx: Math.min(cw, ch) / 3, class: `mg-fm-ring${thin ? " mg-fm-thin" : ""}` }));
       }
       return [empty, ...cells, ...rings];
     }

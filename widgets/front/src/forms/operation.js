@@ -83,6 +83,9 @@ function cut(name, room) {
   return name.length <= most ? name : `…${name.slice(1 - most)}`;
 }
 
+/** What is added, with its whole name or with the end of it. @param {string} said @param {number} room */
+const fitted = (said, room) => (said.length * MONO <= room ? said : `+ ${said.slice(2).split(".").pop()}`);
+
 /** The beginning of an expression for which there is no room. @param {string} text @param {number} room */
 function head(text, room) {
   const most = Math.max(3, Math.floor(room / SANS));
@@ -122,7 +125,7 @@ function corner(draw, n, w) {
   draw.sheet(B, right, top, cw, ch, cut(forms.node(B).name, w - right));
   if (bias >= 0) {
     draw.sheet(bias, right, y - 26 - ch, cw, ch, "");
-    draw.text(right + b.c * cw + 8, y - 26 - ch / 2 + 4, cut(`+ ${forms.node(bias).name}`, w - right - b.c * cw - 8), "s");
+    draw.text(right + b.c * cw + 8, y - 26 - ch / 2 + 4, fitted(`+ ${forms.node(bias).name}`, w - right - b.c * cw - 8), "s");
   }
   draw.text(right + b.c * cw + 8, top + (b.r * ch) / 2 + 4, `${b.r} × ${b.c}`, "s");
   draw.sheet(n, right, y, cw, ch, cut(forms.node(n).name, w - right), `${a.r} × ${b.c}`);
