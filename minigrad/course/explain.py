@@ -135,9 +135,10 @@ QUESTIONS: dict[str, Explain] = {
     ),
     "14": Explain(
         "Why is the gradient of cross-entropy at the scores simply p − y?",
-        ("every entry of softmax's Jacobian has the factor p", "−log p divides by it"),
+        ("a factor p comes from softmax, or from the log of its sum", "the logarithm leaves the difference"),
         "Every entry of the row of softmax's Jacobian that matters contains the probability p of the right class. The derivative of −log p "
-        "divides by it, and what is left is the difference.",
+        "divides by it, and what is left is the difference. (Or: the loss is the log of a sum minus the right score. The first part has "
+        "the gradient p, the second takes away y.)",
         (("By definition.", "It is derived. From what?"),
          ("Because p is a probability.", "That alone gives no derivative."),
          ("Because of the exponential.", "The logarithm has its part in it, too.")),

@@ -103,8 +103,9 @@ def _hint(
         if recognised:
             return recognised[0].hint, recognised[0].name, recognised[0].on
         # What goes wrong first is explained: of a wrong number and an exception further on, the number, and the other way round
-        wrong = [name for name in wrong if bool(outcomes[name]["error"]) == bool(outcomes[wrong[0]]["error"])]
-        hint, name = symptom(ex, outcomes, wrong, inputs)
+        explained = [name for name in wrong if bool(outcomes[name]["error"]) == bool(outcomes[wrong[0]]["error"])]
+        others = {name: outcome for name, outcome in outcomes.items() if name in explained or name not in wrong}
+        hint, name = symptom(ex, others, explained, inputs)
         return hint, name, ()
     results = [(mistake.on, mistake.hint, mistake.name) for mistake in recognised]
     for entry in wrong:

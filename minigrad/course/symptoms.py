@@ -96,7 +96,10 @@ def _violent(ex: Exercise, outcomes: list[dict], first: dict) -> tuple[str, str]
             "waited",
         )
     if first.get("late"):
-        work = "work that doubles with every step, or a search through a long list in each step (x in a list; a set knows at once)"
+        work = (
+            "work that doubles with every step, a matrix far larger than the result (np.eye of a whole vocabulary), or a search through a "
+            "long list in each step (x in a list; a set knows at once)"
+        )
         return f"The answer did not come back in time: is there a loop that never ends, {work}?", "never ends"
     if any(o["raised_limit"] for o in outcomes):
         return (

@@ -94,5 +94,5 @@ def mismatch(m: Failure, about: facts.JacobianMismatch) -> Answer:
                       "Check in double: `x = torch.rand(3, dtype=torch.float64, requires_grad=True)`.",
                       ("a larger `atol`", "then real mistakes pass, too"), picture, 18)  # fmt: skip
     return Answer("Rule and differences disagree", f"The derivative of output {about.output} by input {about.input} that your rule gives is not what small changes of the input show.",
-                  "Differentiate by hand for the one entry below and compare with what backward returns. A constant factor points to a forgotten number, a sign to a minus.",
+                  "Differentiate by hand for the one entry above and compare with what backward returns. A constant factor points to a forgotten number, a sign to a minus.",
                   ("a larger tolerance", "a right rule agrees to nine digits in float64"), picture, 18)  # fmt: skip

@@ -97,5 +97,6 @@ def small_model(entry: Any, seed: int) -> Any:
     )
     with torch.no_grad():
         model.eval()
-        right = (model(new).argmax(1) == expected).sum().item()
+        dtype = next((p.dtype for p in model.parameters()), new.dtype)  # a model may be .double()
+        right = (model(new.to(dtype)).argmax(1) == expected).sum().item()
     return {"parameters": sum(p.numel() for p in model.parameters()), "right": right}

@@ -584,7 +584,7 @@ EX_C = Exercise(
                   "(g_hat - x_hat", "(g_hat - g_hat.mean(axis=1, keepdims=True) - x_hat"),
               "That is layer norm. RMSNorm subtracts no mean, neither forward nor backward.", on=(ROWS,)),
         Wrong("gamma outside the mean", _c(AT_X, "gamma * (g - x_hat * (g * x_hat).mean(axis=1, keepdims=True)) / rms"),
-              "γ differs from entry to entry, so it cannot be taken out of a mean over the entries. First compute the gradient at x̂.",
+              "γ differs from entry to entry, so it cannot be taken out of a mean. First multiply g by γ: the gradient at x / rms.",
               on=(ROWS,)),
         Wrong("gamma lost", _c(AT_X, "(g - x_hat * (g * x_hat).mean(axis=1, keepdims=True)) / rms"),
               "γ is missing from the gradient at x: y is γ times x̂, so the gradient at x̂ is γ times g.", on=(ROWS,)),

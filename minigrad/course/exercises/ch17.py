@@ -484,6 +484,7 @@ def _maps(r, heads, first=0.0, astray=False):
         for i, row in enumerate(w):
             row[max(i - d, 0)] += 1.0
             row[0] += first
+        w[-1][0] += 20 * first  # one entry at the largest distance
         if astray:
             w[-1] = [0.0] * n
             w[-1][4] = 1.0
@@ -542,6 +543,9 @@ EX_C2 = Exercise(
         Wrong("a sum in place of the mean", _c2((" / (n - d) for", " for")),
               "A longer distance has fewer positions, so its sum is smaller, whatever the head does. Divide by how many there are, n - d.",
               on=("a head that looks far back", "three heads")),
+        Wrong("every distance", _c2(("range(n // 2 + 1)", "range(n)")),
+              "At the largest distances hardly any position counts, and one entry decides. Try d up to n // 2.",
+              on=("every position also looks at the first character",)),
         Wrong("the mean, not the distance", _c2(("found.append(means.index(max(means)))", "found.append(max(means))")),
               "That is how much attention the distance gets. The distance itself is asked for.", on=("three heads",)),
     ),
