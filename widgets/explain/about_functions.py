@@ -72,7 +72,7 @@ def first_nan(m: Failure, about: facts.FirstNan) -> Answer:
     # Nearly always of a sigmoid or a softmax, where a small number inside hides the nan and stops the gradient
     if name == "log":
         fix = ("If it is the log of a sigmoid or a softmax, take both in one piece: `F.logsigmoid`, `F.log_softmax`, or a loss for logits. "
-               "Otherwise keep its input away from 0: `x.clamp(min=1e-12)`, or `torch.where` on the input.")  # fmt: skip
+               "Otherwise keep its input away from 0: `x.clamp(min=1e-12)`, which passes no gradient there, or `torch.where` on the input.")  # fmt: skip
     return Answer(f"The first gradient that is no number comes from {name}", f"The backward rule of {name} gave nan: {reason}.{recorded}",
                   fix,
                   ("`torch.where` on the result", "the side that was not chosen still runs backward: 0 times inf is nan again; and `nan_to_num` on the gradient only hides the problem"),
