@@ -320,6 +320,8 @@ def draw(browser: Browser, folder: Path, name: str) -> None:
             page = context.new_page()
             page.goto(page_.as_uri())
             page.locator(".mg-stage svg").first.wait_for()
+            # a picture of the whole page has no window for the player to stick to
+            page.add_style_tag(content=".mg-player { position: static !important }")
             root = page.locator(".mg-root")
             for phase, key in (("forward", ""), ("backward", "End")):
                 if key:

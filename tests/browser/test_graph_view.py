@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import TimeoutError, expect
 
 from tools.twenty import PROGRAMS
+from tools.twenty import view as view_of
 
 from ..thorough import part
 
@@ -928,6 +929,19 @@ def graph_of_a_network():
     from ..front.test_front import network_view
 
     return network_view()
+
+
+def test_no_column_of_a_ledger_is_cut_on_a_page(open_notebook, tmp_path):
+    nb = open_notebook(["1"])
+    file = view_of("20_one_line", 831).save(tmp_path / "line.html")
+    nb.page.goto(file.as_uri())
+    nb.outside.clear()  # the file itself
+    view = View(nb)
+    view.press("end")
+    for width in (640, 700, 780, 831, 900):
+        nb.page.set_viewport_size({"width": width, "height": 900})
+        pane = view.root.locator(".mg-pane:visible")
+        assert pane.evaluate("e => e.scrollWidth - e.clientWidth") <= 1, width
 
 
 def repainted(page, run: str) -> list[tuple[float, str]]:

@@ -13,7 +13,7 @@ from ..contract import Sections, Sweep, array_widths
 
 FIRST = 6  # sliders shown at once; others are computed when someone looks for them
 SECONDS = 0.3  # what computing the tables of a Tensor graph's first sliders may take
-SPIKE, FAR = 1000, 30  # times the usual result: the curve has a spike; and how much of it is still shown
+SPIKE, FAR = 1000, 12  # times the usual result: the curve has a spike; and how much of it is still shown
 FEW = 5  # points on each side that are kept in any case
 BYTES = 3_000_000  # what all tables together may weigh; fewer points for bigger graphs
 
@@ -47,7 +47,7 @@ def in_sight(results: numpy.ndarray, recorded: int, now: int) -> slice:
 
     >>> x = numpy.linspace(-3, 3, 121)
     >>> in_sight(x**4, 80, 80), in_sight(x**60, 80, 80)
-    (slice(0, 121, None), slice(39, 86, None))
+    (slice(0, 121, None), slice(40, 86, None))
     """
     with numpy.errstate(all="ignore"):
         far = numpy.abs(results - results[now])
