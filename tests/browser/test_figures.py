@@ -199,6 +199,24 @@ def test_on_a_narrow_stage_the_reading_line_has_whole_lines(figure):
     assert read.evaluate("e => parseFloat(getComputedStyle(e).paddingBottom)") == 0
 
 
+def test_a_step_that_is_not_drawn_is_named_in_the_gap(figure):
+    code = (
+        "w, b, h = torch.tensor(0.9, requires_grad=True), torch.tensor(0.01, requires_grad=True), torch.tensor(1.0)\n"
+    )
+    page = figure(code + "for t in range(100):\n    h = torch.tanh(w * h + b)\nloss = h ** 2\n")
+    gap = page.locator(".mg-fm-figure text", has_text=re.compile(r"^(at h|\d+ steps)"))
+    page.locator(".mg-root").focus()
+    for key in ("Home", "End"):
+        page.keyboard.press(key)
+        expect(gap).to_have_text(re.compile(r"^\d+ steps$"))
+    said = set()
+    for _ in range(30):
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(40)
+        said.add(gap.text_content())
+    assert len({text for text in said if text.startswith("at h")}) > 8
+
+
 def test_a_step_of_a_recurrence_opens_as_its_operations(figure):
     page = figure(PROGRAMS["LSTM by hand"])
     total = page.locator(".mg-clock").inner_text()

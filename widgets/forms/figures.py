@@ -56,6 +56,7 @@ class Words(TypedDict):
     a: NotRequired[str]  # anchor
     added: NotRequired[list[int]]  # shown going back only: how many of the uses of these parameters were added
     room: NotRequired[bool]
+    skipped: NotRequired[list[int]]  # states that are not drawn: the one that a step has come to is named here
 
 
 class Sign(TypedDict):
@@ -1240,7 +1241,8 @@ class RecurrenceFigure(Draw):
                 if self.before:
                     x += self.pitch
                     self.text(x + cw / 2, mid + 4, "…", "", "middle")
-                    self.text(x + cw / 2, mid + 20, f"{self.hidden} steps", "s", "middle")
+                    states = [turn.state for k, turn in enumerate(f.turns) if k not in self.list]
+                    self.text(x + cw / 2, mid + 20, f"{self.hidden} steps", "s", "middle", skipped=states)
                 self.before = None
                 continue
             turn = f.turns[t]

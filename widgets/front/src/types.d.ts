@@ -290,6 +290,7 @@ export interface Words {
   a?: string;
   added?: number[];
   room?: boolean;
+  skipped?: number[];
 }
 
 export interface Sign {

@@ -122,7 +122,7 @@ export class Canvas {
       const anchor = words.a || "start";
       const text = s("text", { x: words.x, y: words.y, class: words.c ? `mg-fm-${words.c}` : null, "text-anchor": anchor }, words.t);
       layers.top.append(text);
-      if (words.added || words.back) this.#words.push({ words, text });
+      if (words.added || words.back || words.skipped) this.#words.push({ words, text });
     }
     this.paint(scene);
   }
@@ -156,7 +156,7 @@ export class Canvas {
     for (const view of this.sheets) this.#paintSheet(view, scene);
     for (const { words, text } of this.#words) {
       const back = words.back?.(scene.step) ?? null;
-      put(text, words.added ? added(scene.forms, words, scene.step) : (back ?? words.t));
+      put(text, words.added ? added(scene.forms, words, scene.step) : (back ?? passing(scene.forms, words, scene.step)));
       text.classList.toggle("mg-fm-grad", back !== null);
     }
   }
@@ -278,6 +278,13 @@ export class Canvas {
       g.setAttribute("aria-label", `${sign.t}${on ? `, ${fmt(forms.value(n)?.[0] ?? NaN)}` : ", not computed yet"}; Enter opens`);
     }
   }
+}
+
+/** Of states that are not drawn the one that a step has come to. @param {Forms} forms @param {Words} words @param {number} step */
+function passing(forms, { t, skipped = [] }, step) {
+  const back = forms.back(step);
+  const there = skipped.filter((i) => (back ? forms.side(i, step).kind === "gradient" : forms.known(i, step)));
+  return there.length && there.length < skipped.length ? `at ${forms.node(there[back ? 0 : there.length - 1]).name}` : t;
 }
 
 /** How many of the uses of shared weights their gradients have already. @param {Forms} forms @param {Words} words @param {number} step */
