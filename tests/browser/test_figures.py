@@ -472,3 +472,16 @@ def forward(page):
         if page.locator(".mg-root").get_attribute("data-phase") == "forward":
             break
         page.keyboard.press("ArrowLeft")
+
+
+def test_the_row_of_the_chosen_sample_is_marked_and_the_colours_are_explained(figure):
+    page = figure(TWENTY["07_cnn"].split("torch.manual_seed(0)\n", 1)[1])
+    mark = page.locator(".mg-fm-figure text", has_text="▸")
+    first = float(mark.get_attribute("y"))
+    page.locator('[aria-label="sample 2 of 2"]').click()
+    assert float(mark.get_attribute("y")) > first + 9
+    assert page.locator(".mg-fm-key rect").count() == 5
+    expect(page.locator(".mg-fm-key")).to_contain_text("probability")
+    page = figure(TWENTY["10_lstm"].split("torch.manual_seed(0)\n", 1)[1])
+    assert page.locator(".mg-fm-key rect").count() == 4
+    expect(page.locator(".mg-fm-key")).to_contain_text("of a state, of all its steps")

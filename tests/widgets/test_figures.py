@@ -712,3 +712,13 @@ def test_the_wire_of_a_loss_runs_beside_the_words_below_the_probabilities(name):
         [wire] = [w["d"] for w in figure["wires"] if w["b"] == plan["root"]]
         x = float(wire.split()[1])
         assert not (ring["x"] - 2 < x < ring["x"] + 6.2 * len("ring: target")), (figure["w"], wire)
+
+
+def test_planes_are_flattened_in_words_and_the_row_of_the_chosen_sample_is_marked():
+    plan = twenty("07_cnn")
+    for figure in plan["figures"]:
+        assert [w["t"] for w in figure["words"]].count("flatten") == 1
+        (row,) = [s for s in figure["signs"] if s["kind"] == "row"]
+        (fc,) = [s for s in figure["sheets"] if s.get("label", [0, 0, 0, ""])[3] == "fc"]
+        assert row["rows"] == [2] and row["y"] == fc["y"] and row["h"] == fc["ch"] and 0 <= row["x"] < fc["x"]
+    assert "▸" in program("07_cnn", 1280).svg(None, 800) and "▸" not in program("06_sequential", 1280).svg(None, 800)

@@ -60,8 +60,8 @@ class Words(TypedDict):
 
 
 class Sign(TypedDict):
-    """Anything else: "loss" a card, "plus" an addition, "curve" an activation, "branch" of a lane, "bars" of a loss, "norms" of
-    the gradients: a chart that is there in the backward phase only, and its title."""
+    """Anything else: "loss" a card, "plus" an addition, "curve" an activation, "branch" of a lane, "bars" of a loss, "row" which of
+    the rows is the chosen sample, "norms" of the gradients: a chart that is there in the backward phase only, and its title."""
 
     kind: str
     x: float
@@ -992,9 +992,22 @@ class PlanesFigure(LayersFigure):
                 self.wire(p("M", a.right + 3, a.mid, "C", a.right + 16, a.mid, x - 18, at, x - 4, at), a.n, layer.op)
             self.wire(p("M", x + k * cw / 2, y + r * ch + 2, "V", y + r * ch + 12), layer.factor, layer.op)
             rows = shape[n][-2] if len(shape[n]) > 1 else 1
+            if last is None and self._flattened(layer):
+                self.text(x - 5, y + r * ch + 14, "flatten", "s", "end")
             last = self.sheet(n, x, y + r * ch + 30, cw, 18 if rows <= 4 else 10, label=name)
+            self._chosen(last, rows)
             x += k * cw
         self._finish(x, last or before[-1])
+
+    def _flattened(self, layer: Layer) -> bool:
+        """Does a layer read the planes as one row?"""
+        finder = self.o.finder
+        return finder.peel(layer.x) == finder.peel(self.planes[-1][0]) != layer.x
+
+    def _chosen(self, at: Place, rows: int) -> None:
+        """Which row is that of the sample that the planes show."""
+        if rows > 1 and rows == self.o.shapes[self.source][0]:
+            self.sign("row", at.x - 11, at.y, -1, h=round(at.h / rows, 2), rows=[rows])
 
     def _finish(self, x: float, last: Place) -> None:
         if self.cross:
@@ -1099,9 +1112,12 @@ class PlanesFigure(LayersFigure):
                 alone=True,
             )
             self._bus(before, last.y + last.h + 12, [(last.right - 6, y)], layer.op)
+            if self._flattened(layer):
+                self.text(max(last.right, 4 + (len(self.sheets[-1]["label"][3]) + 3) * MONO), y - 8, "flatten", "s")
             y += k * 12 + 50
             rows = shape[n][-2] if len(shape[n]) > 1 else 1
-            last = self.sheet(n, 4, y, min(22, (self.w - 230) / k), 18 if rows <= 4 else 10, label=name, sub="")
+            last = self.sheet(n, 14, y, min(22, (self.w - 230) / k), 18 if rows <= 4 else 10, label=name, sub="")
+            self._chosen(last, rows)
             before = [last]
             self.wire(p("M", last.right - 6, y - 46, "V", y - 4), layer.factor, layer.op)
             y += last.h + 40

@@ -272,6 +272,8 @@ def _sign(sign: Sign, now: Moment) -> list[str]:
     drawn = {"loss": _loss, "curve": _curve, "bars": _bars, "norms": _norms}.get(sign["kind"])
     if drawn:
         return drawn(sign, state, now)
+    if sign["kind"] == "row":  # the first sample is drawn
+        return [_text(x, y + h / 2 + 4, "▸", "m")]
     if sign["kind"] == "ground":
         return [_rect(x, y, w, h, "e", 4)]
     if sign["kind"] == "span":

@@ -266,7 +266,17 @@ export class Canvas {
     const on = n < 0 || forms.known(n, step);
     const back = n >= 0 && forms.back(step) && (sign.kind === "loss" || forms.sent(n, step));
     const moving = sign.kind === "norms" ? step : 0;
-    if (memo.same(forms, on, back, sign.kind === "bars" ? sample : 0, moving, sign.part !== undefined && sign.part === part)) return;
+    if (
+      memo.same(
+        forms,
+        on,
+        back,
+        sign.kind === "bars" || sign.kind === "row" ? sample : 0,
+        moving,
+        sign.part !== undefined && sign.part === part,
+      )
+    )
+      return;
     const state = back ? "gradient" : on ? "made" : "wait";
     g.replaceChildren(...SIGNS[sign.kind](sign, state, scene));
     if (sign.kind === "branch" && sign.part !== undefined) {
@@ -299,6 +309,9 @@ function added(forms, words, step) {
 const SIGNS = {
   ground: ({ x, y, w, h }) => [s("rect", { x, y, width: w, height: h, rx: 4, class: "mg-fm-ground" })],
   span: ({ x, y, w = 0 }) => [s("path", { d: `M${x} ${y}v4h${w}v-4`, class: "mg-fm-axis" })],
+  row: ({ x, y, h = 0, rows: [count] = [1] }, _, { sample }) => [
+    s("text", { x, y: y + ((sample % count) + 0.5) * h + 4, class: "mg-fm-m" }, "▸"),
+  ],
   plus: ({ x, y }, state) => [
     s("circle", { cx: x, cy: y, r: 7.5, class: `mg-fm-card mg-fm-is-${state}` }),
     s("path", { d: `M${x - 3.5} ${y}h7M${x} ${y - 3.5}v7`, class: `mg-fm-frame mg-fm-is-${state}` }),

@@ -19,6 +19,22 @@ const HINT = "Point at a number to see what makes it; click opens it.";
 /** What is open: a part of the figure, or one operation. @typedef {{part?: string, node?: number}} Opening */
 /** A number that is pointed at. @typedef {{node: number, flat: number}} Spot */
 
+/** What the colours of the sheets say. @param {import("../types").FormPlan} plan */
+function colours(plan) {
+  const one = (/** @type {string} */ kind, /** @type {string} */ text) => {
+    const cell = s(
+      "svg",
+      { width: 10, height: 10, "aria-hidden": "true" },
+      s("rect", { width: 10, height: 10, rx: 2, class: `mg-fm-${kind}` }),
+    );
+    return h("span", {}, cell, ` ${text}`);
+  };
+  const signs = [one("pos", "positive"), one("neg", "negative"), one("gpos", "positive gradient"), one("gneg", "negative gradient")];
+  if (plan.nodes.some((node) => node.log !== undefined)) signs.push(one("prob", "probability, up to 1"));
+  const states = plan.kind === "recurrence" ? "; of a state, of all its steps" : "";
+  return [...signs, h("span", {}, `the stronger, the nearer to the largest number of its sheet${states}`)];
+}
+
 export class FormsScene {
   /** @type {never[]} */ cards = [];
   /** @type {never[]} */ wires = [];
@@ -41,9 +57,10 @@ export class FormsScene {
     this.view = view;
     this.svg = s("svg");
     this.figure = h("div", { class: "mg-fm-figure" });
+    this.legend = h("div", { class: "mg-fm-key" });
     this.read = h("div", { class: "mg-fm-read" });
     this.drawers = h("div", { class: "mg-fm-drawers" });
-    this.root = h("div", { class: "mg-fm-box" }, this.figure, this.read, this.drawers);
+    this.root = h("div", { class: "mg-fm-box" }, this.figure, this.legend, this.read, this.drawers);
     view.on(this.root, "pointermove", (/** @type {PointerEvent} */ e) => this.#point(e));
     view.on(this.root, "pointerleave", () => this.#hovered(null));
     view.on(this.root, "click", (/** @type {PointerEvent} */ e) => this.#click(e));
@@ -74,6 +91,7 @@ export class FormsScene {
   draw() {
     const { plan } = this.forms;
     this.view.shell.stage.replaceChildren(this.root);
+    this.legend.replaceChildren(...colours(plan));
     this.view.offscreen.reset([]);
     this.open = this.open.filter(({ part, node }) => (part ? part in plan.parts || part in plan.lists : (node ?? 0) < plan.nodes.length));
     this.pin = null;
