@@ -1052,9 +1052,12 @@ class PlanesFigure(LayersFigure):
             beside = words > shape[n][3] * c - 16 and row + words < self.w  # else a wire would run through them
             if n == self.columns[-1][0]:  # its wires come from above and leave at the right
                 called, sized, beside = "", f"{called}, {sized}", False
-            over, at = f"{called}, {sized}", None  # else at the right end of the bus, where the row above it has ended
+            over, label_at = (
+                f"{called}, {sized}",
+                None,
+            )  # else at the right end of the bus, where the row above it has ended
             if kernel and before and not beside and row - 12 - (len(over) + 2) * MONO > before[-1].right:
-                at = (round(row - 12, 1), round(y - 30, 1), "end", over)
+                label_at = (round(row - 12, 1), round(y - 30, 1), "end", over)
                 called = sized = ""
             for k in range(self.shown[n]):
                 if kernel:
@@ -1073,8 +1076,8 @@ class PlanesFigure(LayersFigure):
                 )
                 here.append(one)
                 x = one.right + 12
-            if at:
-                self.sheets[-1]["label"] = at
+            if label_at:
+                self.sheets[-1]["label"] = label_at
             if beside:
                 self.sheets[-1]["label"] = (round(x, 1), round(here[-1].mid - 3, 1), "start", called)
                 self.text(x, here[-1].mid + 13, sized, "s")
