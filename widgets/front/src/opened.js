@@ -11,7 +11,7 @@ import { partsOf, readNetwork } from "./network/numbers.js";
 /** @typedef {Record<string, any>} State */
 /** @typedef {import("./page_model.js").PageModel} PageModel */
 
-const OTHERS = "This page holds only some combinations of open cards, so others were closed. In JupyterLab they stay open.";
+const OTHERS = "This page holds only some combinations of open cards. In JupyterLab all stay open.";
 const ABSENT = "This page does not hold that picture: the card opens in JupyterLab.";
 
 export class Opened {

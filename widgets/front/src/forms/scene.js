@@ -403,7 +403,7 @@ export class FormsScene {
     const key = e ? `${e.node} ${e.flat} ${this.step}` : "";
     if (!box || box.dataset.of === key) return; // a term that is pointed at stays where it is
     box.dataset.of = key;
-    if (!e) return put(box, "Point at a number above, or click it to keep it: its sum of products stands here.");
+    if (!e) return put(box, "Point at a number, or click it to keep it: its sum of products.");
     const parts = e.terms.some((t) => t.kind === "product") || (e.back && e.terms.length > 1);
     if (!e.terms.length) return put(box, e.text);
     if (!parts) return this.#writeOperands(box, e);

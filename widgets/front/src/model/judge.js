@@ -39,21 +39,21 @@ const RIGHT = [
   "That is the downstream gradient added to what was there.",
 ];
 const WRONG = [
-  "Not yet. This column asks how fast the result changes when only this input moves.",
-  "Not yet. Add up what the rows above have passed to this node; the first row starts with 1.",
+  "Not yet. How fast does the result change when only this input moves?",
+  "Not yet. Add up what the rows above passed to this node; the first row starts with 1.",
   "Not yet. This column asks for the local derivative times the upstream gradient.",
-  "Not yet. This column asks for what was there before plus the downstream gradient.",
+  "Not yet. It is what was there before plus the downstream gradient.",
 ];
 
 /** Numbers of known mistakes: [column, number, sentence].
  * @param {ReturnType<typeof answers>} key @returns {[number, number, string][]} */
 const mistakes = (key) => [
-  [0, key.value, "That is the value of the input itself. This column asks how fast the result changes when only this input moves."],
-  [0, key.grown, "That is the value of the result. This column asks for its derivative with respect to this input."],
-  [0, key.sends, "That is already multiplied by the upstream gradient. This column asks for the local derivative alone."],
-  [1, key.local, "That is the local derivative. Add up what the rows above have passed to this node."],
-  [2, key.local, "That is the local derivative alone: it still has to be multiplied by the upstream gradient."],
-  [2, key.incoming, "That is the upstream gradient: it still has to be multiplied by the local derivative."],
+  [0, key.value, "That is the input’s value. How fast does the result change when only this input moves?"],
+  [0, key.grown, "That is the result’s value. What is its derivative with respect to this input?"],
+  [0, key.sends, "That is the downstream gradient. What is the local derivative alone?"],
+  [1, key.local, "That is the local derivative. Add up what the rows above passed to this node."],
+  [2, key.local, "That is the local derivative: multiply it by the upstream gradient."],
+  [2, key.incoming, "That is the upstream gradient: multiply it by the local derivative."],
   [2, key.local + key.incoming, "Those two are multiplied, not added."],
   [3, key.sends, "Something was there already: all contributions to one node are added."],
   [3, key.before * key.sends, "Contributions to one node are added, not multiplied."],

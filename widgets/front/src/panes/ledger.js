@@ -15,7 +15,7 @@ import { eventRow, LONG, RowWindow, setRow, table } from "./table.js";
  * @typedef {{r: HTMLTableRowElement, local: Text|null, edge: number, at: number, memo: Memo, blanks: HTMLInputElement[]|null}} Row */
 
 const CAPTION =
-  "Ledger of the backward pass: each edge multiplies its local derivative by the upstream gradient and adds the product to the gradient of the node it leads to";
+  "Ledger of the backward pass: each edge adds its local derivative × the upstream gradient to the node it leads to";
 
 /** @param {string} text @param {string} [kind] */
 const formula = (text, kind = "") => h("span", { class: `mg-formula${kind}` }, text);

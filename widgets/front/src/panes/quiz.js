@@ -7,7 +7,7 @@ import { answers, judge } from "../model/judge.js";
 /** @import { LedgerPane, Row } from "./ledger.js" */
 
 const COLUMNS = ["local derivative", "upstream gradient", "downstream gradient", "sum there"];
-const HOW = "Go down the rows: each upstream gradient is known from the rows above. Enter checks a number, “step” fills a row in.";
+const HOW = "Go down the rows: those above give each upstream gradient. Enter checks a number, “step” fills in a row.";
 
 export class Quiz {
   /** @param {View} view @param {LedgerPane} ledger */
