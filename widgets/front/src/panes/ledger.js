@@ -14,8 +14,7 @@ import { eventRow, LONG, RowWindow, setRow, table } from "./table.js";
 /** A row. `local` is the local derivative's text, null where it is no number; `blanks` are fields to be filled in.
  * @typedef {{r: HTMLTableRowElement, local: Text|null, edge: number, at: number, memo: Memo, blanks: HTMLInputElement[]|null}} Row */
 
-const CAPTION =
-  "Ledger of the backward pass: each edge adds its local derivative × the upstream gradient to the node it leads to";
+const CAPTION = "Ledger of the backward pass: each edge adds its local derivative × the upstream gradient to the node it leads to";
 
 /** @param {string} text @param {string} [kind] */
 const formula = (text, kind = "") => h("span", { class: `mg-formula${kind}` }, text);
