@@ -163,6 +163,7 @@ LONG = {  # functions that have more: why they are not split
         "minigrad.optim.lbfgs",
         "strong_wolfe",
     ): "PyTorch's line search, bracket and zoom over the same ten values; kept beside the original",
+    ("widgets.forms.figures", "down"): "one column: the place of each part follows from the one above it",
     ("minigrad.optim.lbfgs", "step"): "PyTorch's loop, which leaves it at eight places",
     (
         "minigrad.tensors.indexing",

@@ -124,7 +124,8 @@ class Check:
         )
         hint = self._hint(ex, answer, verdict)
         if missing and verdict.mistake in {wrong.name for wrong in ex.bank}:
-            missing = ""  # what is written already has a mistake that the hint explains
+            if verdict.mistake != "forgets to return the result":  # as a method of the stub does
+                missing = ""  # what is written already has a mistake that the hint explains
         elif missing:
             hint = ""  # a missing part explains more than its symptoms
         elif f"def {missing.strip('`')}(" not in ex.stub:
@@ -526,17 +527,19 @@ class Check:
         notebook = own.this_notebook()
         chapter = notebook.name[:2] if notebook else ""
         rows = [("exercise", "title", "state", "best", "tries", "hints")]
-        passed = 0
+        done = {True: 0, False: 0}  # exercises, and predictions
         for id, ex in sorted(exercises.items(), key=lambda item: item[1].chapter != chapter):
             e = entries.get(id, {})
             ok = bool(e.get("passed"))
-            passed += ok
+            done[ex.graded] += ok
             state = "✓ passed" if ok else "✗ not yet" if e.get("tries") else "○ open"
             state = "✓ predicted" if ok and e.get("predicted") and not ex.graded else state
             state += " (solution seen)" if e.get("revealed") else ""
             best = f"{round(100 * e['best'])} %" if isinstance(e.get("best"), (int, float)) else ""
             rows.append((id, ex.title, state, best, str(e.get("tries", "")), str(e.get("hints", ""))))
-        return Note(f"{passed} of {len(exercises)} exercises passed", complaint, rows=tuple(rows))
+        graded = sum(ex.graded for ex in exercises.values())
+        head = f"{done[True]} of {graded} exercises passed, {done[False]} of {len(exercises) - graded} predictions made"
+        return Note(head, complaint, rows=tuple(rows))
 
     # ---- fresh variants ----
 

@@ -236,7 +236,7 @@ def test_a_combination_for_which_there_is_no_room_says_so(page):
     whole, none = shown.locator("figure").all()
     for node in (first, second):
         whole.locator(f'.mg-fold[aria-label^="{node["label"]},"]').click()
-    expect(whole.locator(".mg-notice")).to_contain_text("others were closed. In JupyterLab they stay open.")
+    expect(whole.locator(".mg-notice")).to_contain_text("In JupyterLab all stay open.")
     expect(whole.get_by_role("button", name=f"close the fold {second['label']}")).to_be_visible()
     expect(whole.locator(f'.mg-fold[aria-label^="{first["label"]},"]')).to_be_visible()
     whole.get_by_role("button", name=f"close the fold {second['label']}").press("Enter")

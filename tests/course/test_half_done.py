@@ -25,7 +25,7 @@ CASES = {
     "a wrong relu, all forms missing": ("05.a", HEAD + MUL + POW + RELU.replace("(1.0 if self.data > 0", "(1.0 if self.data >= 0"), "",
                                         "and not >="),
     "a tuple without a comma": ("05.a", HEAD + MUL + POW.replace("(self,)", "(self)"), "", "has a comma"),
-    "a product without a return": ("05.a", HEAD + MUL.replace("        return out\n", "", 1), "", "must end with return out"),
+    "a product without a return": ("05.a", HEAD + MUL.replace("        return out\n", "", 1), "__pow__", "must end with return out"),
     "relu is still missing": ("05.a", HEAD + MUL + POW, "relu", ""),
     "a product that overwrites": ("05.a", HEAD + MUL.replace("+=", "="), "", "second one replaces the first"),
     "no form yet": ("05.a", HEAD + MUL + POW + RELU, "", "Value.__rmul__. Define it"),

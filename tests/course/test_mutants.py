@@ -142,6 +142,10 @@ HARMLESS = {
         ),
     },
     "17.e": {"torch.manual_seed(0) -> pass": "another start"},
+    "17.c2": {
+        "n // 2 + 1 -> n // 2": "no head looks back so far",
+        "w[i, i - d].item() -> w[i, i - d]": "a tensor with one number",
+    },
 }
 
 

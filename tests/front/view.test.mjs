@@ -197,7 +197,7 @@ test("the ledger as an exercise takes right numbers and says what is wrong with 
     input.onchange();
   };
   type(local, "25");
-  assert.match(texts(".mg-verdict")[0], /^✗ That is the value of the result/);
+  assert.match(texts(".mg-verdict")[0], /^✗ That is the result’s value/);
   type(local, "−10");
   assert.match(texts(".mg-verdict")[0], /^✗ The size is right, the sign is not/);
   for (const [k, text] of ["10", "1", "10", "10"].entries()) type(all("tbody tr")[0].querySelectorAll(".mg-blank")[k] ?? local, text);

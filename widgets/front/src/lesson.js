@@ -114,7 +114,7 @@ class Lesson {
     const rows = [...this.#rows].filter(([name]) => !free.includes(name)).map(([, { row }]) => row);
     const dead = [...rows, this.buttons].flatMap((row) => [...row.querySelectorAll("button, input, select, textarea")]);
     for (const e of dead) e.setAttribute("disabled", "");
-    if (dead.length || !this.film)
+    if (dead.length)
       this.buttons.after(
         h("p", { class: "mg-lost", role: "status" }, "This is not connected to Python any more. Run the cell again to move it."),
       );
