@@ -46,6 +46,7 @@ def _all() -> list[Mutant]:
     rows = [
         # the stored picture
         ("widgets/heat.py", "math.ceil(abs(v) / top * LEVELS)", "1 + math.floor(abs(v) / top * LEVELS)", *still),
+        ("widgets/heat.py", "'n' if v < 0 else 'p'", "'p' if v < 0 else 'n'", *still),
         ("widgets/static.py", '"▴ " if g > 0 else "▾ "', '"▾ " if g > 0 else "▴ "', *still),
         ("widgets/static.py", 'return f"view of {shorten(', 'return f"copy of {shorten(', *still),
         ("widgets/static.py", 'edge["source"] in now.known and edge["target"] in now.known', 'edge["source"] in now.known', *still),

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 ROOT = Path(__file__).parents[1]
 COURSE = ROOT / "my-course"
 # Warnings that JupyterLab repeats for every kernel, and that do not concern a server on the learner's own machine; and those about a window
-# that slept or was open when the server ended, which connects again by itself.
+# that reconnects after sleep or after a restart of the server.
 QUIET = re.compile(
     r"^\[I |^\[C [^]]*\] *$|without encryption|insecure transport|Extension Manager is|nbgrader_config"
     r"|WebSocket ping timeout|404 GET /api/|Kernel does not exist",

@@ -124,8 +124,8 @@ class Check:
         )
         hint = self._hint(ex, answer, verdict)
         if missing and verdict.mistake in {wrong.name for wrong in ex.bank}:
-            if verdict.mistake != "forgets to return the result":  # as a method of the stub does
-                missing = ""  # what is written already has a mistake that the hint explains
+            if verdict.mistake != "forgets to return the result":  # an unwritten method returns nothing, too
+                missing = ""  # the hint explains a mistake in a method that is written
         elif missing:
             hint = ""  # a missing part explains more than its symptoms
         elif f"def {missing.strip('`')}(" not in ex.stub:
@@ -406,7 +406,7 @@ class Check:
             f"{chapter}: compare. Tick the ideas that your text has.",
             f"One good answer: “{one.good}”\nThree weaker ones:\n{weak}",
             ticks=one.ideas,
-            ticked=tuple(progress.load()[0].get(entry, {}).get("ticks", ())),
+            ticked=tuple(ticks) if isinstance(ticks := progress.load()[0].get(entry, {}).get("ticks"), list) else (),
             entry=entry,
         )
 

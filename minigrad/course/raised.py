@@ -49,10 +49,6 @@ RAISED = (  # (type, what the message contains, name, hint)
     ("NameError", "", "an unknown name", "A name is not known there: is it spelled as where it was defined, and was that cell run?"),
     ("AttributeError", "", "another kind of object", "That object has no such attribute: print its type. Is it the object you mean, or "
      "something that holds it?"),
-    ("TypeError", "not 'method'", "a method not called", "A method came where a number is needed: are its parentheses missing, as in "
-     "x.sin()?"),
-    ("TypeError", "'method' and", "a method not called", "A method came where a number is needed: are its parentheses missing, as in "
-     "x.sin()?"),
     ("TypeError", "must be real number, not", "math on an object", "The functions of math take plain numbers only. Use the object's own "
      "method, as in a.sin()."),
     ("TypeError", "argument", "other arguments", "A function is called with other arguments than it takes: compare the call and its def."),
@@ -66,6 +62,11 @@ RAISED = (  # (type, what the message contains, name, hint)
 )  # fmt: skip
 
 NAMED = (  # (what the message says, name, hint), where the message itself names what the hint needs
+    (
+        r"not 'method'|'method' and|and 'method'",
+        "a method not called",
+        "A method came where a number is needed: are its parentheses missing, as in x.sin()?",
+    ),
     (
         r"^None came back, and a (\w+) is needed",
         "returns nothing",

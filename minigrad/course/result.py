@@ -183,7 +183,7 @@ class Note:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Note):
-    """A learner's explanation beside others, with boxes for the ideas that it has. Nobody else sees them; widgets/ticks.py keeps them."""
+    """A learner's explanation compared with others: a check box for each idea. widgets/ticks.py stores the boxes; nothing grades them."""
 
     ticks: tuple[str, ...] = ()
     ticked: tuple[int, ...] = ()  # the places of those that are ticked

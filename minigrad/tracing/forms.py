@@ -82,7 +82,7 @@ class Turn:
     operations: list[int]
     leaves: list[int]
     x: int  # its own input, or -1
-    given: int = -1  # of what is computed of all inputs at once, its part
+    given: int = -1  # the slice of a product over all inputs (x @ W) that this step adds, or -1
 
 
 @dataclass
@@ -298,7 +298,7 @@ class Finder:
         return Attention(q, self.parents[k][0], kt, scores, sorted(between), mask, s, v, out, made_by, masking=masking)
 
     def _unscaled(self, i: int) -> int:
-        """What is multiplied by one number, as nn.MultiheadAttention does it with q."""
+        """The factor with more than one entry of a product with a scalar, as in nn.MultiheadAttention's scaled q; else the node itself."""
         i = self.peel(i)
         alive = [p for p in self.parents[i] if math.prod(self.shape(p)) > 1]
         return self.peel(alive[0]) if self.functions[i] in ("mul", "div") and len(alive) == 1 else i
@@ -423,9 +423,7 @@ class Finder:
         elif all(turn.x < 0 for turn in turns[1:]):
             turns[
                 0
-            ].x = (
-                -1
-            )  # the inputs of all steps are multiplied at once, as nn.RNN does it: none belongs to the first step alone
+            ].x = -1  # one product over the inputs of all steps, as in nn.RNN: it is not the input of the first step
         self._parts(turns)
         return Recurrence(parameters, start, turns, lanes, starts, stacked, joined)
 

@@ -853,7 +853,7 @@ class LayersFigure(Draw):
             self.loss(4, y + 18, 92)
 
     def _beside(self, weight: int, op: int, x: float, here: Place, c: float) -> int:
-        """A weight to the right of what is made with it. Returns its rows."""
+        """Draw a weight to the right of the operation that uses it. Returns its number of rows."""
         at = self.sheet(weight, x, here.y, c, label=short(self.o.name(weight)).split(".")[-1], sub="", alone=True)
         self.wire(p("M", x - 4, here.y + min(at.h, here.h) / 2, "H", here.right + 4), weight, op)
         return self.o.shapes[weight][-2]
@@ -1653,7 +1653,7 @@ class LaneFigure(LayersFigure):
         self.text((a + b) / 2, y + 16, said, "m", "middle")
 
     def _inside(self, row: list[int]) -> list[tuple[str, list[tuple[int, int]]]]:
-        """What is drawn in the box of a branch: names, and of each the tensors with plane or -1. Of several branches the main ones."""
+        """The contents of a branch's box: pairs of a name and its tensors, each with a plane or -1. [] where the row has several blocks."""
         links = [self.f.links[k] for k in row]
         if len({x.block for x in links}) > 1:
             return []
@@ -1754,7 +1754,7 @@ class LaneFigure(LayersFigure):
         )
 
     def branch(self, row: list[int], x: float, y: float, w: float, h: float, c: float) -> None:  # type: ignore[override]
-        """A branch of the lane: what it computes, in a box that opens."""
+        """Draw the box of a residual branch with its main tensors; a click opens it."""
         part = f"link{row[0]}" if len(row) == 1 else ""
         end = self.f.links[row[-1]].end
         self.sign(

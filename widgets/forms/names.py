@@ -41,7 +41,7 @@ def module_of(node: Node) -> str:
 
 
 def branch_name(lane: Lane, k: int) -> str:
-    """The module that a branch of a lane is; else the block that it alone makes up; else what it is."""
+    """The name of a residual branch: its module; else its block, if that has one branch; else its operation."""
     link = lane.links[k]
     if link.name != link.block:
         return link.name
@@ -57,7 +57,7 @@ class Names:
         self.role: dict[int, str] = {}
         self.parts: set[int] = set()  # i, f, o, g = x.chunk(4)
         self._depth = 0
-        self.logp = forms.loss.logp if forms.loss else -1  # the figure shows p; what is recorded is its logarithm
+        self.logp = forms.loss.logp if forms.loss else -1  # recorded as log p, drawn as p
         self.by_label = {n["label"]: n["id"] for n in self.nodes}
         self._unpacked()
         self._of_figure(forms.figure)
@@ -65,9 +65,7 @@ class Names:
             self._of_layers(forms.tail.layers)
         if forms.loss:
             if self.nodes[forms.loss.logp]["kind"] == "operation":
-                self.role.setdefault(
-                    forms.loss.logp, "softmax"
-                )  # the figure shows p; what is recorded is its logarithm
+                self.role.setdefault(forms.loss.logp, "softmax")  # recorded as log p, drawn as p
             if self.nodes[forms.loss.target]["kind"] != "operation" and MADE_UP.fullmatch(
                 self.nodes[forms.loss.target]["label"]
             ):
@@ -195,7 +193,7 @@ class Names:
         return {"activation": layer.function, "pool": pool}.get(layer.kind, "")
 
     def _expression(self, text: str, own: int = -1) -> str:
-        """An expression in these names. own: what it makes."""
+        """An expression with the figure's names in place of the trace's. own: the node that it computes."""
 
         def name(match: re.Match[str]) -> str:
             i, factor = self.by_label.get(match[0], -1), ""

@@ -75,7 +75,7 @@ class draw(Figure):
         self.low, self.high = float(self.low), float(self.high)
         if self.drawn is None:
             kept = progress.load()[0].get(self.key, {}).get("drawn")  # before the kernel was restarted
-            self.touched = isinstance(kept, list) and len(kept) == len(self.names)
+            self.touched = isinstance(kept, list) and [type(y) for y in kept] == [float] * len(self.names)
             self.drawn = kept if self.touched else [(self.low + self.high) / 2] * len(self.names)
         if len(self.drawn) != len(self.names):
             raise ValueError(f"There are {len(self.names)} places, and drawn has {len(self.drawn)} heights.")
